@@ -1,0 +1,2 @@
+// Package atomicfile replaces files so that no reader ever sees half of one.
+package atomicfile
