@@ -105,7 +105,7 @@ func (s *Stack) String(path string) Value[string] { return Value[string]{} }
 // Int looks an integer up.
 func (s *Stack) Int(path string) Value[int64] { return Value[int64]{} }
 
-// List returns an array as the client joins it: all scopes, strongest first,
+// List returns an array as the client joins it: all scopes, weakest first,
 // without duplicates, each entry with its source. Entries that the client
 // ignores in the file they stand in are left out.
 func (s *Stack) List(path string) []Value[string] { return nil }
