@@ -2,6 +2,9 @@ module sallyport
 
 go 1.26.0
 
-require github.com/mattn/go-isatty v0.0.24
+require (
+	github.com/google/renameio/v2 v2.0.2
+	github.com/mattn/go-isatty v0.0.24
+)
 
-require golang.org/x/sys v0.50.0 // indirect
+require golang.org/x/sys v0.50.0
