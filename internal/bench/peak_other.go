@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package main
+
+import "os"
+
+func peakMiB(*os.ProcessState) float64 { return 0 }
