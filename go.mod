@@ -8,3 +8,5 @@ require (
 )
 
 require golang.org/x/sys v0.50.0
+
+require mvdan.cc/sh/v3 v3.14.1

@@ -1,0 +1,189 @@
+package shellcmd
+
+import (
+	"path"
+	"strconv"
+	"strings"
+)
+
+// Directories are kept as marked text: a cd to an unknown place appends a mark,
+// and Dir.Unknown says so to the outside.
+
+// dir is the working directory; with alternatives, the one that is being tried.
+func (w *walker) dir(sh *shell) string {
+	return sh.dirs[w.ctx.pick.of("\x00dir", len(sh.dirs))]
+}
+
+func (w *walker) pwd(sh *shell) string {
+	if d := w.dir(sh); isAbs(d) || startsMarked(d) {
+		return d
+	}
+	// Relative to a start that is not known.
+	start := w.varMark("PWD")
+	if d := w.dir(sh); d != "" {
+		return start + "/" + d
+	}
+	return start
+}
+
+func (w *walker) oldPwd(sh *shell) string {
+	if sh.oldDir != "" {
+		return sh.oldDir
+	}
+	return w.varMark("OLDPWD")
+}
+
+// publicDir makes the exported form of a directory.
+func (w *walker) publicDir(d string) Dir {
+	if w.hasMark(d) {
+		return Dir{Unknown: true}
+	}
+	return Dir{Path: unescapeRaw(d)}
+}
+
+// changeDir is cd: it looks up what the shell would go to.
+func (w *walker) changeDir(sh *shell, args []Word) {
+	physical := false
+	for len(args) > 0 {
+		a := args[0].raw
+		if a == "--" {
+			args = args[1:]
+			break
+		}
+		if len(a) < 2 || a[0] != '-' || strings.Trim(a[1:], "LPe@qs") != "" {
+			break
+		}
+		physical = strings.Contains(a, "P")
+		args = args[1:]
+	}
+	_ = physical
+	var to string
+	switch {
+	case len(args) == 0:
+		home, ok := w.lookupValue(sh, "HOME")
+		if !ok {
+			home = w.tildeMark("~")
+		}
+		to = home
+	case args[0].raw == "-":
+		to = w.oldPwd(sh)
+	case len(args) == 2 && w.opt.Dialect == Zsh:
+		// zsh: cd old new replaces in the name of the directory.
+		to = strings.Replace(w.dir(sh), args[0].raw, args[1].raw, 1)
+	default:
+		to = w.target(sh, args[0].raw)
+	}
+	w.setDir(sh, to)
+}
+
+// target resolves a relative directory. CDPATH can send it anywhere.
+func (w *walker) target(sh *shell, to string) string {
+	if to == "" {
+		return w.dir(sh)
+	}
+	if !isAbs(to) && !startsMarked(to) && !strings.HasPrefix(to, ".") {
+		if v := sh.lookup("CDPATH"); v != nil && len(v.vals) > 0 && v.vals[0] != "" {
+			return w.mark(Part{Text: "CDPATH", Kind: Variable})
+		}
+	}
+	return w.resolve(w.dir(sh), to)
+}
+
+// resolve joins a directory and a name as cd does, without symbolic links.
+func (w *walker) resolve(dir, to string) string {
+	if strings.IndexByte(to, '\\') >= 0 && isAbs(to) {
+		return to // a Windows path stays as it is
+	}
+	if isAbs(to) {
+		return path.Clean(to)
+	}
+	if startsMarked(to) {
+		// ".." after an unknown piece cannot be resolved by name.
+		return to
+	}
+	if dir == "" {
+		return path.Clean(to)
+	}
+	if strings.IndexByte(dir, '\\') >= 0 {
+		return dir + `\` + to
+	}
+	if strings.Contains(to, "..") && !isStatic(dir) {
+		return dir + "/" + to
+	}
+	return path.Clean(dir + "/" + to)
+}
+
+func (w *walker) setDir(sh *shell, to string) {
+	old := w.pwd(sh)
+	sh.oldDir = old
+	sh.dirs = []string{to}
+}
+
+// pushDir and popDir are pushd and popd.
+func (w *walker) pushDir(sh *shell, args []Word) {
+	here := w.dir(sh)
+	if len(args) > 0 && args[0].raw == "-n" {
+		return
+	}
+	if len(args) == 0 || isRotation(args[0].raw) {
+		n := 1
+		if len(args) > 0 {
+			n = rotation(args[0].raw, len(sh.stack)+1)
+		}
+		all := append([]string{here}, sh.stack...)
+		if len(all) < 2 {
+			return
+		}
+		if len(args) == 0 {
+			all[0], all[1] = all[1], all[0]
+		} else {
+			n %= len(all)
+			all = append(append([]string(nil), all[n:]...), all[:n]...)
+		}
+		w.setDir(sh, all[0])
+		sh.stack = all[1:]
+		return
+	}
+	to := w.target(sh, args[len(args)-1].raw)
+	stack := append([]string{here}, sh.stack...)
+	if len(stack) > 64 {
+		stack = stack[:64]
+	}
+	w.setDir(sh, to)
+	sh.stack = stack
+}
+
+func (w *walker) popDir(sh *shell, args []Word) {
+	if len(args) > 0 && args[0].raw == "-n" {
+		return
+	}
+	if len(sh.stack) == 0 {
+		return
+	}
+	if len(args) > 0 && isRotation(args[0].raw) {
+		if n := rotation(args[0].raw, len(sh.stack)+1); n > 0 && n <= len(sh.stack) {
+			stack := append([]string(nil), sh.stack[:n-1]...)
+			sh.stack = append(stack, sh.stack[n:]...)
+			return
+		}
+	}
+	to := sh.stack[0]
+	stack := sh.stack[1:]
+	w.setDir(sh, to)
+	sh.stack = stack
+}
+
+func isRotation(s string) bool {
+	return len(s) > 1 && (s[0] == '+' || s[0] == '-') && isDigits(s[1:])
+}
+
+func rotation(s string, size int) int {
+	n, err := strconv.Atoi(s[1:])
+	if err != nil || n > size {
+		return 0
+	}
+	if s[0] == '-' {
+		return size - 1 - n
+	}
+	return n
+}
