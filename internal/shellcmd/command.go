@@ -99,7 +99,10 @@ func (w *walker) assign(sh *shell, a *syntax.Assign, export bool) {
 	switch {
 	case a.Array != nil:
 		v.isArray = true
-		if a.Append && old != nil {
+		if old != nil {
+			w.made -= 16 * len(old.arr)
+		}
+		if a.Append && old != nil && w.made > 0 {
 			v.arr = slices.Clone(old.arr)
 		}
 		for _, el := range a.Array.Elems {
@@ -344,11 +347,13 @@ func (w *walker) nestText(sh *shell, text string, src int) {
 	if p, n := w.partOf(trimmed); n == len(trimmed) && p.Kind != Literal {
 		return // wholly unknown: the command itself shows where it comes from
 	}
-	if w.depth >= maxDepth || len(text) > w.nested {
+	// A text costs more than its bytes: a short one still needs a parser.
+	cost := len(text) + 256
+	if w.depth >= maxDepth || cost > w.nested {
 		w.line.Limited = true
 		return
 	}
-	w.nested -= len(text)
+	w.nested -= cost
 	w.depth++
 	ctx := w.ctx
 	w.runShell(sh, &origin{text: text, off: src})

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+const maxPath = 4096
+
 // Directories are kept as marked text: a cd to an unknown place appends a mark,
 // and Dir.Unknown says so to the outside.
 
@@ -115,6 +117,9 @@ func (w *walker) resolve(dir, to string) string {
 
 func (w *walker) setDir(sh *shell, to string) {
 	old := w.pwd(sh)
+	if len(to) > maxPath {
+		to = otherMark // longer than any system takes
+	}
 	sh.oldDir = old
 	sh.dirs = []string{to}
 }

@@ -161,6 +161,7 @@ func (e *expander) flush() {
 	f := e.w.word(e.cur.String())
 	f.Quoted = e.quoted
 	e.out = append(e.out, f)
+	e.w.made -= 64
 	e.cur.Reset()
 	e.started, e.quoted = false, false
 }
@@ -177,6 +178,10 @@ func (e *expander) lit(s string) {
 
 // expansion adds the result of an expansion.
 func (e *expander) expansion(s string, quoted bool) {
+	if e.w.made -= len(s); e.w.made < 0 {
+		e.lit(otherMark)
+		return
+	}
 	if quoted || !e.split {
 		if s != "" || quoted {
 			e.lit(s)
@@ -200,7 +205,7 @@ func (e *expander) expansion(s string, quoted bool) {
 			e.started = true // a separator that is no blank ends even an empty field
 		}
 		e.flush()
-		if len(e.out) > maxFields {
+		if len(e.out) > maxFields || e.w.made < 0 {
 			e.w.line.Limited = true
 			return
 		}
@@ -590,8 +595,9 @@ func (w *walker) expandBraces(word *syntax.Word) []*syntax.Word {
 	if !syntax.SplitBraces(cp) {
 		return []*syntax.Word{word}
 	}
-	budget := maxBraceWords
+	budget := min(maxBraceWords, max(w.made/256, 1))
 	out := braceWords(cp, &budget)
+	w.made -= 256 * len(out)
 	if budget < 0 {
 		w.line.Limited = true
 	}

@@ -21,7 +21,7 @@ type pending struct {
 	words   []Word
 	redirs  []Redirect
 	assigns []Assign
-	cur     strings.Builder
+	cur     []byte
 	started bool
 	quoted  bool
 	from    int // where the current word starts
@@ -56,10 +56,10 @@ func (s *splitter) word(i int) {
 	if !s.started {
 		return
 	}
-	wd := s.w.word(s.cur.String())
+	wd := s.w.word(string(s.cur))
 	wd.Quoted = s.quoted
 	wd.Pos, wd.End = s.span(s.from, i)
-	s.cur = strings.Builder{}
+	s.cur = s.cur[:0:0]
 	s.started, s.quoted = false, false
 	switch {
 	case s.redir != "":
@@ -142,7 +142,7 @@ func (s *splitter) shut(i int) bool {
 	s.pending = s.stack[len(s.stack)-1]
 	s.stack = s.stack[:len(s.stack)-1]
 	if s.started {
-		s.cur.WriteString(s.w.mark(Part{Kind: Substitution}))
+		s.cur = append(s.cur, s.w.mark(Part{Kind: Substitution})...)
 	}
 	return inQuote
 }
@@ -151,6 +151,7 @@ func (s *splitter) shut(i int) bool {
 func (s *splitter) shell(t string, i int) {
 	double := false
 	var heredocs []string
+	var unended map[string]bool // delimiters that do not come any more
 	for i < len(t) {
 		c := t[i]
 		if double {
@@ -160,10 +161,10 @@ func (s *splitter) shell(t string, i int) {
 				i++
 			case c == '\\' && i+1 < len(t):
 				if strings.IndexByte("$`\"\\", t[i+1]) < 0 {
-					s.cur.WriteByte('\\')
+					s.cur = append(s.cur, '\\')
 				}
 				if t[i+1] != '\n' {
-					s.cur.WriteByte(t[i+1])
+					s.cur = append(s.cur, t[i+1])
 				}
 				i += 2
 			case c == '$' && i+1 < len(t) && t[i+1] == '(':
@@ -177,7 +178,7 @@ func (s *splitter) shell(t string, i int) {
 			case c == '$':
 				i = s.variable(t, i)
 			default:
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 				i++
 			}
 			continue
@@ -194,9 +195,18 @@ func (s *splitter) shell(t string, i int) {
 		case '\n':
 			s.command(i)
 			i++
-			for len(heredocs) > 0 && i < len(t) {
-				i = skipHeredoc(t, i, heredocs[0])
-				heredocs = heredocs[1:]
+			for _, stop := range heredocs {
+				if unended[stop] {
+					continue
+				}
+				next, ok := skipHeredoc(t, i, stop)
+				if !ok {
+					if unended == nil {
+						unended = map[string]bool{}
+					}
+					unended[stop] = true
+				}
+				i = next
 			}
 			heredocs = nil
 		case ';', '&', '|':
@@ -220,8 +230,8 @@ func (s *splitter) shell(t string, i int) {
 			s.command(i)
 			i++
 		case '<', '>':
-			if s.started && isDigits(s.cur.String()) {
-				s.cur.Reset()
+			if s.started && isDigits(string(s.cur)) {
+				s.cur = nil
 				s.started = false
 			}
 			s.word(i)
@@ -246,7 +256,7 @@ func (s *splitter) shell(t string, i int) {
 			}
 		case '#':
 			if s.started {
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 				i++
 				continue
 			}
@@ -258,11 +268,11 @@ func (s *splitter) shell(t string, i int) {
 			s.quoted = true
 			end := strings.IndexByte(t[i+1:], '\'')
 			if end < 0 {
-				s.cur.WriteString(t[i+1:])
+				s.cur = append(s.cur, t[i+1:]...)
 				i = len(t)
 				continue
 			}
-			s.cur.WriteString(t[i+1 : i+1+end])
+			s.cur = append(s.cur, t[i+1:i+1+end]...)
 			i += end + 2
 		case '"':
 			s.begin(i)
@@ -276,7 +286,7 @@ func (s *splitter) shell(t string, i int) {
 			}
 			s.begin(i)
 			if i+1 < len(t) {
-				s.cur.WriteByte(t[i+1])
+				s.cur = append(s.cur, t[i+1])
 			}
 			i += 2
 		case '`':
@@ -292,7 +302,7 @@ func (s *splitter) shell(t string, i int) {
 			}
 			if i+1 < len(t) && t[i+1] == '\'' {
 				end := ansiEnd(t, i+2)
-				s.cur.WriteString(ansiC(t[i+2 : end]))
+				s.cur = append(s.cur, ansiC(t[i+2:end])...)
 				s.quoted = true
 				i = end + 1
 				continue
@@ -300,7 +310,7 @@ func (s *splitter) shell(t string, i int) {
 			i = s.variable(t, i)
 		default:
 			s.begin(i)
-			s.cur.WriteByte(c)
+			s.cur = append(s.cur, c)
 			i++
 		}
 	}
@@ -332,7 +342,7 @@ func (s *splitter) variable(t string, i int) int {
 	if j < len(t) && t[j] == '{' {
 		end := strings.IndexByte(t[j:min(len(t), j+256)], '}')
 		if end < 0 {
-			s.cur.WriteByte('$')
+			s.cur = append(s.cur, '$')
 			return j
 		}
 		s.value(t[j+1 : j+end])
@@ -342,7 +352,7 @@ func (s *splitter) variable(t string, i int) int {
 		j++
 	}
 	if j == i+1 {
-		s.cur.WriteByte('$')
+		s.cur = append(s.cur, '$')
 		return j
 	}
 	s.value(t[i+1 : j])
@@ -350,13 +360,13 @@ func (s *splitter) variable(t string, i int) int {
 }
 
 func (s *splitter) value(name string) {
-	if v, ok := s.w.lookupValue(s.sh, name); ok && s.cur.Len()+len(v) < maxValue {
+	if v, ok := s.w.lookupValue(s.sh, name); ok && len(s.cur)+len(v) < maxValue {
 		if s.w.made -= len(v); s.w.made > 0 {
-			s.cur.WriteString(v)
+			s.cur = append(s.cur, v...)
 			return
 		}
 	}
-	s.cur.WriteString(s.w.varMark(name))
+	s.cur = append(s.cur, s.w.varMark(name)...)
 }
 
 func heredocStop(t string, i int) (string, int) {
@@ -374,8 +384,8 @@ func heredocStop(t string, i int) (string, int) {
 }
 
 // skipHeredoc returns the offset behind the line that ends a here-document, or
-// the same offset if none does.
-func skipHeredoc(t string, i int, stop string) int {
+// the same offset and false if none does.
+func skipHeredoc(t string, i int, stop string) (int, bool) {
 	for j := i; j < len(t); {
 		end := strings.IndexByte(t[j:], '\n')
 		line, next := t[j:], len(t)
@@ -383,9 +393,9 @@ func skipHeredoc(t string, i int, stop string) int {
 			line, next = t[j:j+end], j+end+1
 		}
 		if strings.TrimLeft(strings.TrimSuffix(line, "\r"), "\t") == stop {
-			return next
+			return next, true
 		}
 		j = next
 	}
-	return i
+	return i, false
 }

@@ -17,9 +17,9 @@ const (
 	maxFrames    = 9000      // stack frames while parsing: some 1000 nested subshells
 	maxDepth     = 24        // texts within texts (eval, bash -c), calls within calls
 	maxNested    = 4 << 20   // bytes of nested text parsed in all
-	maxRepeats   = 20000     // statements walked again by loops, calls and alternatives
+	maxRepeats   = 8000      // statements walked again by loops, calls and alternatives
 	maxWork      = 20 << 20  // steps of pattern matching and the like
-	maxText      = 32 << 20  // bytes that expansions make
+	maxText      = 8 << 20   // bytes that expansions make
 	maxFileBytes = 256 << 10 // of a script that is read through FS
 )
 
@@ -58,6 +58,8 @@ type walker struct {
 	repeating int // > 0 while it is
 	seen      map[uint64]struct{}
 	altered   bool // some variable or directory has alternatives
+
+	parsers [2]*syntax.Parser // bash, zsh
 
 	ctx context
 }
@@ -137,9 +139,9 @@ func (w *walker) runShell(sh *shell, o *origin) {
 	if w.opt.Dialect == Zsh {
 		first, second = second, first
 	}
-	stmts, rest, err := parseText(o.text, first)
+	stmts, rest, err := w.parseText(o.text, first)
 	if err != nil && !errors.Is(err, errTooDeep) {
-		if s, r, err2 := parseText(o.text, second); err2 == nil || (r > rest && !errors.Is(err2, errTooDeep)) {
+		if s, r, err2 := w.parseText(o.text, second); err2 == nil || (r > rest && !errors.Is(err2, errTooDeep)) {
 			stmts, rest, err = s, r, err2
 		}
 	}
@@ -157,10 +159,10 @@ var errTooDeep = errors.New("text is nested too deeply")
 
 // parseText parses text as far as it goes. On an error the statements before
 // it are returned, and the offset of the text that they do not cover.
-func parseText(text string, lang syntax.LangVariant) (stmts []*syntax.Stmt, rest int, err error) {
+func (w *walker) parseText(text string, lang syntax.LangVariant) (stmts []*syntax.Stmt, rest int, err error) {
 	size := len(text)
 	for range 4 {
-		stmts, rest, err = parseOnce(text, lang)
+		stmts, rest, err = w.parseOnce(text, lang)
 		stop, ok := unclosedHeredoc(err)
 		if !ok {
 			break
@@ -171,15 +173,23 @@ func parseText(text string, lang syntax.LangVariant) (stmts []*syntax.Stmt, rest
 	return stmts, min(rest, size), err
 }
 
-func parseOnce(text string, lang syntax.LangVariant) (stmts []*syntax.Stmt, rest int, err error) {
+func (w *walker) parseOnce(text string, lang syntax.LangVariant) (stmts []*syntax.Stmt, rest int, err error) {
 	defer func() {
 		// The parser of a fast-moving library meets hostile text here; text
 		// that it cannot take is split lexically instead.
 		if r := recover(); r != nil {
 			err = errors.New("parser gave up")
+			w.parsers = [2]*syntax.Parser{}
 		}
 	}()
-	p := syntax.NewParser(syntax.Variant(lang))
+	i := 0
+	if lang == syntax.LangZsh {
+		i = 1
+	}
+	if w.parsers[i] == nil {
+		w.parsers[i] = syntax.NewParser(syntax.Variant(lang))
+	}
+	p := w.parsers[i]
 	for s, e := range p.StmtsSeq(&depthReader{text: text}) {
 		if e != nil {
 			return stmts, rest, e

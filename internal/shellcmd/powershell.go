@@ -44,26 +44,26 @@ func (s *foreign) powerShell(t string) {
 		case quote == '\'':
 			if c == '\'' {
 				if i+1 < len(t) && t[i+1] == '\'' {
-					s.cur.WriteByte(c)
+					s.cur = append(s.cur, c)
 					i += 2
 					continue
 				}
 				quote = 0
 			} else {
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 			}
 			i++
 			continue
 		case quote == '"':
 			switch {
 			case c == '"' && i+1 < len(t) && t[i+1] == '"':
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 				i += 2
 			case c == '"':
 				quote = 0
 				i++
 			case c == '`' && i+1 < len(t):
-				s.cur.WriteString(powerShellEscape(t[i+1]))
+				s.cur = append(s.cur, powerShellEscape(t[i+1])...)
 				i += 2
 			case c == '$' && i+1 < len(t) && t[i+1] == '(':
 				s.open(i+2, ')', true)
@@ -72,7 +72,7 @@ func (s *foreign) powerShell(t string) {
 			case c == '$':
 				i = s.powerShellVariable(t, i)
 			default:
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 				i++
 			}
 			continue
@@ -100,7 +100,7 @@ func (s *foreign) powerShell(t string) {
 			i++
 		case '#':
 			if s.started {
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 				i++
 				continue
 			}
@@ -135,11 +135,11 @@ func (s *foreign) powerShell(t string) {
 				s.begin(i)
 				s.quoted = true
 				if end < 0 {
-					s.cur.WriteString(body)
+					s.cur = append(s.cur, body...)
 					i = len(t)
 					continue
 				}
-				s.cur.WriteString(strings.TrimLeft(body[:end], "\r\n"))
+				s.cur = append(s.cur, strings.TrimLeft(body[:end], "\r\n")...)
 				i += 2 + end + 3
 				continue
 			}
@@ -148,7 +148,7 @@ func (s *foreign) powerShell(t string) {
 				continue
 			}
 			s.begin(i)
-			s.cur.WriteByte(c)
+			s.cur = append(s.cur, c)
 			i++
 		case '\'', '"':
 			s.begin(i)
@@ -166,7 +166,7 @@ func (s *foreign) powerShell(t string) {
 			}
 			s.begin(i)
 			if i+1 < len(t) {
-				s.cur.WriteByte(t[i+1])
+				s.cur = append(s.cur, t[i+1])
 			}
 			i += 2
 		case '$':
@@ -179,7 +179,7 @@ func (s *foreign) powerShell(t string) {
 			i = s.powerShellVariable(t, i)
 		default:
 			s.begin(i)
-			s.cur.WriteByte(c)
+			s.cur = append(s.cur, c)
 			i++
 		}
 	}
@@ -229,7 +229,7 @@ func (s *foreign) powerShellVariable(t string, i int) int {
 		j++
 	}
 	if name == "" {
-		s.cur.WriteByte('$')
+		s.cur = append(s.cur, '$')
 		return i + 1
 	}
 	name = strings.TrimSuffix(name, ":")
@@ -238,8 +238,8 @@ func (s *foreign) powerShellVariable(t string, i int) int {
 	for k < len(t) && (t[k] == ' ' || t[k] == '\t') {
 		k++
 	}
-	if len(s.words) == 0 && s.cur.Len() == 0 && !s.quoted && k < len(t) && t[k] == '=' && (k+1 >= len(t) || t[k+1] != '=') {
-		s.cur.WriteString(psName(name) + "=")
+	if len(s.words) == 0 && len(s.cur) == 0 && !s.quoted && k < len(t) && t[k] == '=' && (k+1 >= len(t) || t[k+1] != '=') {
+		s.cur = append(s.cur, psName(name)+"="...)
 		k++
 		for k < len(t) && (t[k] == ' ' || t[k] == '\t') {
 			k++
@@ -412,14 +412,14 @@ func (s *foreign) cmd(t string) {
 				continue
 			}
 			s.begin(i)
-			s.cur.WriteByte(c)
+			s.cur = append(s.cur, c)
 			i++
 		case quote:
 			if c == '\n' {
 				quote = false
 				s.commandCmd(i)
 			} else {
-				s.cur.WriteByte(c)
+				s.cur = append(s.cur, c)
 			}
 			i++
 		case c == '^' && i+1 < len(t):
@@ -428,7 +428,7 @@ func (s *foreign) cmd(t string) {
 				continue
 			}
 			s.begin(i)
-			s.cur.WriteByte(t[i+1])
+			s.cur = append(s.cur, t[i+1])
 			i += 2
 		case c == ' ' || c == '\t' || c == '\r' || c == ',' && !s.started:
 			s.word(i)
@@ -448,7 +448,7 @@ func (s *foreign) cmd(t string) {
 			i++
 		default:
 			s.begin(i)
-			s.cur.WriteByte(c)
+			s.cur = append(s.cur, c)
 			i++
 		}
 	}

@@ -153,9 +153,12 @@ func substitute(w *walker, words []Word, replace, item string) []Word {
 	for i, a := range words {
 		out[i] = a
 		if replace != "" && strings.Contains(a.raw, replace) {
-			text := strings.ReplaceAll(a.raw, replace, item)
-			if !w.spend(len(text)) {
-				text = otherMark
+			text := otherMark
+			size := len(a.raw) + strings.Count(a.raw, replace)*len(item)
+			if w.made -= size; size < maxValue && w.made > 0 {
+				text = strings.ReplaceAll(a.raw, replace, item)
+			} else {
+				w.line.Limited = true
 			}
 			out[i] = w.word(text)
 			out[i].Pos, out[i].End, out[i].Quoted = a.Pos, a.End, a.Quoted
