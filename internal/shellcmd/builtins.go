@@ -17,6 +17,7 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 			return
 		}
 		w.alternativesOfGlob(sh, inv, cmd)
+		w.vanishing(sh, inv)
 		sh.out.unknown(cmd)
 		return
 	}
@@ -43,6 +44,23 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 		return
 	}
 	w.output(sh, inv, cmd, name)
+}
+
+// vanishing runs what remains when the unknown first word is empty, as in
+// $SUDO git push.
+func (w *walker) vanishing(sh *shell, inv *invocation) {
+	first := inv.args[0]
+	if first.Quoted || first.Glob || len(first.Parts) != 1 || len(inv.args) < 2 {
+		return
+	}
+	if k := first.Parts[0].Kind; k != Variable && k != Substitution {
+		return
+	}
+	next := &invocation{args: inv.args[1:], inline: inv.inline, redirs: inv.redirs, end: inv.end}
+	if next.pos = inv.args[1].Pos; next.pos == 0 {
+		next.end = 0
+	}
+	w.inNesting(nesting{layer: "$" + first.Parts[0].Text, maybe: true}, func() { w.run(sh, next) })
 }
 
 // alternativesOfGlob treats a program written with globs as the shells and

@@ -245,8 +245,13 @@ func (w *walker) run(sh *shell, inv *invocation) *Command {
 		if f := sh.function(name); f != nil {
 			f := f
 			restore := w.inlineVars(sh, inv.inline)
-			if f.maybe {
-				w.maybe(func() { w.call(sh, name, f, inv.args[1:]) })
+			if f.maybe || len(f.others) > 0 {
+				w.maybe(func() {
+					w.call(sh, name, f, inv.args[1:])
+					for _, o := range f.others {
+						w.call(sh.fork(), name, o, inv.args[1:])
+					}
+				})
 			} else {
 				w.call(sh, name, f, inv.args[1:])
 			}

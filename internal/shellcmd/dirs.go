@@ -76,6 +76,43 @@ func (w *walker) changeDir(sh *shell, args []Word) {
 		to = w.target(sh, args[0].raw)
 	}
 	w.setDir(sh, to)
+	if old := sh.oldDir; w.mayFail(to) && old != to {
+		sh.dirs = append(sh.dirs, w.startDir(old))
+		w.altered = true
+	}
+}
+
+// mayFail reports whether a cd goes to a directory that is not there.
+func (w *walker) mayFail(to string) bool {
+	fs, ok := w.opt.FS.(DirFS)
+	if !ok || w.ctx.remote || w.ctx.container || !isAbs(to) || w.hasMark(to) {
+		return false
+	}
+	if w.madeDirs[to] {
+		return false
+	}
+	return !fs.IsDir(unescapeRaw(to))
+}
+
+// startDir undoes what pwd does for a line whose directory is not known.
+func (w *walker) startDir(pwd string) string {
+	if pwd == w.varMarks["PWD"] {
+		return ""
+	}
+	return pwd
+}
+
+// makeDirs records directories that the line makes.
+func (w *walker) makeDirs(sh *shell, args []Word) {
+	for _, a := range args {
+		if strings.HasPrefix(a.raw, "-") {
+			continue
+		}
+		if w.madeDirs == nil {
+			w.madeDirs = map[string]bool{}
+		}
+		w.madeDirs[w.path(sh, a.raw)] = true
+	}
 }
 
 // target resolves a relative directory. CDPATH can send it anywhere.

@@ -210,6 +210,9 @@ func (w *walker) andOr(sh *shell, c *syntax.BinaryCmd) {
 			if cur == base {
 				cur = base.fork()
 			}
+			if isCd(elems[i+1].stmt) {
+				cur.dirs = cur.dirs[:1] // it succeeded
+			}
 			dirs = cur.dirs
 			w.maybe(func() { w.stmt(cur, e.stmt) })
 		default:

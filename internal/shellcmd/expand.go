@@ -25,6 +25,7 @@ type expander struct {
 	cur     strings.Builder
 	started bool
 	quoted  bool
+	always  bool // split even if the shell does not split variables
 	depth   int
 }
 
@@ -196,7 +197,7 @@ func (e *expander) expansion(s string, quoted bool) {
 		}
 	}
 	for i := 0; i < len(s); i++ {
-		if e.sh.noSplit || strings.IndexByte(ifs, s[i]) < 0 {
+		if e.sh.noSplit && !e.always || strings.IndexByte(ifs, s[i]) < 0 {
 			continue
 		}
 		add(i)
@@ -407,7 +408,10 @@ func (e *expander) part(p syntax.WordPart, quoted bool) {
 	case *syntax.ParamExp:
 		e.param(p, quoted)
 	case *syntax.CmdSubst:
+		// zsh splits these, though not variables.
+		e.always = true
 		e.expansion(e.w.substitution(e.sh, p), quoted)
+		e.always = false
 	case *syntax.ArithmExp:
 		if v, ok := e.w.arithm(e.sh, p.X); ok {
 			e.expansion(strconv.FormatInt(v, 10), quoted)

@@ -125,7 +125,10 @@ func (w *walker) runInterpreter(sh *shell, inv *invocation, cmd *Command, l *lan
 	}
 	if len(rest) == 0 || rest[0].raw == "-" {
 		if sh.in != nil {
-			w.runCode(sh, inv, l, *sh.in, l.name)
+			in, left := sh.in, otherMark
+			sh.in = &left
+			w.runCode(sh, inv, l, *in, l.name)
+			sh.in = in
 		}
 		return
 	}
@@ -316,6 +319,9 @@ func (s *codeScanner) call(c codeCall, j int) {
 		return
 	}
 	// Keyword arguments and options do not count as words.
+	if c.kind == callTwoParts && len(args) > 1 {
+		args = args[1:]
+	}
 	var words []string
 	known := len(args) > 0
 	for n, a := range args {

@@ -47,6 +47,6 @@ func (w *walker) resume(c *Command) (*shell, *invocation, func()) {
 		sh.put(a.Name, &variable{vals: []string{a.Value.raw}, exported: true})
 	}
 	ctx := w.ctx
-	w.ctx = context{via: c.Via, maybe: c.Maybe, remote: c.Remote, container: c.Container, inexact: c.Inexact, function: c.Function}
+	w.ctx = surroundings{via: c.Via, maybe: c.Maybe, remote: c.Remote, container: c.Container, inexact: c.Inexact, function: c.Function}
 	return sh, &invocation{args: c.Args, redirs: c.Redirs, pos: c.Pos, end: c.End}, func() { w.ctx = ctx }
 }

@@ -46,6 +46,7 @@ type walker struct {
 	globs    [3]string
 
 	files     map[string][]version
+	madeDirs  map[string]bool
 	writes    int // file writes so far: the clock of versions
 	tempFiles int
 
@@ -61,11 +62,11 @@ type walker struct {
 
 	parsers [2]*syntax.Parser // bash, zsh
 
-	ctx context
+	ctx surroundings
 }
 
-// A context is what the commands being walked have in common.
-type context struct {
+// Surroundings are what the commands being walked have in common.
+type surroundings struct {
 	src       *origin
 	via       []Layer
 	assigns   []Assign // by env and the like, before a nested command
@@ -80,6 +81,7 @@ type context struct {
 
 func (w *walker) newShell() *shell {
 	sh := &shell{w: w, dirs: []string{w.opt.Dir}, braces: w.opt.Dialect != POSIX, noSplit: w.opt.Dialect == Zsh}
+	sh.params = &params{zero: "bash"}
 	return sh
 }
 

@@ -23,7 +23,7 @@ func (w *walker) runCmd(sh *shell, o *origin) {
 
 type foreign struct {
 	splitter
-	old context
+	old surroundings
 }
 
 func (w *walker) foreign(sh *shell, o *origin) *foreign {

@@ -218,6 +218,14 @@ type FS interface {
 	ReadFile(path string, limit int) ([]byte, bool)
 }
 
+// A DirFS is an [FS] that can tell whether a directory exists. With one, a cd
+// to a place that is not there is taken to fail too: what follows, other than
+// behind &&, is listed for both directories.
+type DirFS interface {
+	FS
+	IsDir(path string) bool
+}
+
 // Options are what is known beside the text. The zero value is fine.
 type Options struct {
 	Dir     string // directory the line starts in; empty if not known

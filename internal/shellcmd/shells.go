@@ -104,7 +104,11 @@ func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name 
 			return
 		}
 		text := w.word(*sh.in)
+		// What it runs reads on where the shell has stopped reading.
+		in, left := sh.in, otherMark
+		sh.in = &left
 		w.nestShellAs(sh, inv, name, text, name, rest)
+		sh.in = in
 		if len(text.Parts) == 1 {
 			sh.out.unknown(cmd)
 		}

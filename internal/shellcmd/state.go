@@ -60,8 +60,9 @@ type variable struct {
 type function struct {
 	body   *syntax.Stmt
 	from   *origin
-	maybe  bool // defined in a branch
-	gone   bool // unset
+	maybe  bool        // defined in a branch
+	others []*function // what other branches define by this name
+	gone   bool        // unset
 	calls  int
 	active int
 }
@@ -221,6 +222,11 @@ func (s *shell) join(orNone bool, branches ...*shell) {
 		}
 		f := *last
 		f.maybe = f.maybe || missing
+		for _, b := range all {
+			if o := b.function(n); o != nil && o.body != f.body && len(f.others) < maxAlternatives {
+				f.others = append(f.others[:len(f.others):len(f.others)], o)
+			}
+		}
 		s.define(n, &f)
 	}
 	for _, b := range branches {

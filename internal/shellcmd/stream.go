@@ -187,7 +187,17 @@ func (w *walker) heredoc(sh *shell, rd *syntax.Redirect) string {
 	}
 	e := &expander{w: w, sh: sh}
 	for _, p := range rd.Hdoc.Parts {
-		if lit, ok := p.(*syntax.Lit); ok && quoted {
+		lit, ok := p.(*syntax.Lit)
+		if quoted && !ok {
+			// The parser looks at the last piece of the delimiter only
+			// (<<'E'OF); the body is what is written.
+			from, to := p.Pos().Offset(), rd.Hdoc.Parts[len(rd.Hdoc.Parts)-1].End().Offset()
+			if src := w.ctx.src; src != nil && from < to && int(to) <= len(src.text) {
+				e.lit(src.text[from:to])
+			}
+			break
+		}
+		if ok && quoted {
 			e.lit(lit.Value)
 		} else if ok {
 			e.lit(unescapeHeredoc(lit.Value))

@@ -69,7 +69,10 @@ func (w *walker) output(sh *shell, inv *invocation, cmd *Command, name string) {
 	case "dd":
 		w.dd(sh, cmd, args)
 		return
-	case "mkdir", "touch", "chmod", "chown", "sleep", "rmdir", "kill":
+	case "mkdir":
+		w.makeDirs(sh, args)
+		return
+	case "touch", "chmod", "chown", "sleep", "rmdir", "kill":
 		return
 	case "yes":
 		if len(args) > 0 {
