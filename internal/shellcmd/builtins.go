@@ -17,6 +17,9 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 			return
 		}
 		w.alternativesOfGlob(sh, inv, cmd)
+		if w.located(sh, inv) {
+			return
+		}
 		w.vanishing(sh, inv)
 		sh.out.unknown(cmd)
 		return
@@ -44,6 +47,30 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 		return
 	}
 	w.output(sh, inv, cmd, name)
+}
+
+// located runs $(which git) and $(command -v git) as the program they find.
+func (w *walker) located(sh *shell, inv *invocation) bool {
+	first := inv.args[0]
+	if len(first.Parts) != 1 || len(first.Parts[0].From) != 1 {
+		return false
+	}
+	by := first.Parts[0].From[0]
+	switch by.Name() {
+	case "which", "command", "type", "whence", "where":
+	default:
+		return false
+	}
+	name := by.Args[len(by.Args)-1]
+	if len(by.Args) < 2 || !name.Static || strings.HasPrefix(name.Value, "-") {
+		return false
+	}
+	args := append([]Word{name}, inv.args[1:]...)
+	args[0].Pos, args[0].End, args[0].src = first.Pos, first.End, -1
+	next := *inv
+	next.args, next.external = args, true
+	w.inNesting(nesting{layer: "$(" + by.Name() + ")"}, func() { w.run(sh, &next) })
+	return true
 }
 
 // vanishing runs what remains when the unknown first word is empty, as in
@@ -87,7 +114,9 @@ func (w *walker) alternativesOfGlob(sh *shell, inv *invocation, cmd *Command) {
 func (w *walker) builtin(sh *shell, inv *invocation, cmd *Command, name string) bool {
 	args := inv.args[1:]
 	switch name {
-	case ":", "true", "false", "test", "[", "shopt", "return", "exit", "break", "continue", "wait", "ulimit", "umask", "bg", "fg", "hash", "history", "disown", "setopt", "unsetopt", "emulate", "zmodload", "autoload":
+	case "exit", "return", "logout":
+		sh.exited = true
+	case ":", "true", "false", "test", "[", "shopt", "break", "continue", "wait", "ulimit", "umask", "bg", "fg", "hash", "history", "disown", "setopt", "unsetopt", "emulate", "zmodload", "autoload":
 		if name == "setopt" && len(args) > 0 && strings.EqualFold(strings.ReplaceAll(args[0].Value, "_", ""), "shwordsplit") {
 			sh.noSplit = false
 		}

@@ -51,7 +51,9 @@ func (w *walker) stmt(sh *shell, s *syntax.Stmt) {
 	if s.Background || s.Disown || s.Coprocess {
 		c := sh.fork()
 		c.out = nil
+		w.spawned++
 		w.command(c, s)
+		w.spawned--
 		return
 	}
 	w.command(sh, s)
@@ -156,7 +158,9 @@ func (w *walker) pipeline(sh *shell, c *syntax.BinaryCmd) {
 			f.out = s
 		}
 		before := len(w.line.Commands)
+		w.spawned++
 		w.stmt(f, elems[i])
+		w.spawned--
 		if n := len(w.line.Commands); n > before {
 			w.ctx.piped = w.line.Commands[n-1]
 		}
@@ -222,8 +226,8 @@ func (w *walker) andOr(sh *shell, c *syntax.BinaryCmd) {
 				f.dirs = dirs
 			}
 			w.maybe(func() { w.stmt(f, e.stmt) })
-			w.altered = true
-			base.join(true, f)
+			// The likelier case is that it did not run.
+			w.joinAll(base, false, []*shell{base.fork(), f})
 			cur = base
 		}
 	}
@@ -406,6 +410,11 @@ func (w *walker) funcDecl(sh *shell, s *syntax.Stmt, c *syntax.FuncDecl) {
 
 // call runs the body of a function that the line defined.
 func (w *walker) call(sh *shell, name string, f *function, args []Word) {
+	if f.active == 0 {
+		f.spawned = w.spawned
+	} else if w.spawned > f.spawned {
+		w.line.ForkBomb = true
+	}
 	if w.depth >= maxDepth || f.active >= 3 {
 		w.line.Limited = w.line.Limited || w.depth >= maxDepth
 		return
@@ -421,7 +430,7 @@ func (w *walker) call(sh *shell, name string, f *function, args []Word) {
 		p.list = append(p.list, w.literal(a.raw))
 	}
 	sh.params = p
-	frame := sh.locals
+	frame, exited := sh.locals, sh.exited
 	sh.locals = map[string]*variable{}
 	w.ctx.src, w.ctx.function = f.from, name
 	run := func() { w.layer(name+"()", func() { w.stmt(sh, f.body) }) }
@@ -437,6 +446,7 @@ func (w *walker) call(sh *shell, name string, f *function, args []Word) {
 		sh.put(n, v)
 	}
 	sh.locals = frame
+	sh.exited = exited
 	w.ctx = ctx
 	sh.params = old
 	f.active--

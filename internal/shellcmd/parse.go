@@ -55,6 +55,7 @@ type walker struct {
 	nested    int // bytes left
 	work      int // steps left
 	made      int // bytes of expansions left
+	spawned   int // subshells of pipes and background jobs around
 	loops     int // > 0 in code that may be walked again
 	repeating int // > 0 while it is
 	seen      map[uint64]struct{}

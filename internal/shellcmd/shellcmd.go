@@ -25,6 +25,9 @@ type Line struct {
 	// Limited is set when a bound on size, depth or count ended the analysis
 	// early: some commands may be missing, or their words less known.
 	Limited bool
+	// ForkBomb is set when a function starts itself again in a pipe or in the
+	// background.
+	ForkBomb bool
 
 	w *walker
 }

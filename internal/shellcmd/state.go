@@ -39,6 +39,8 @@ type shell struct {
 
 	locals map[string]*variable // what a function's local variables hide; nil outside
 
+	exited bool // it has reached an exit or return: what follows does not run in it
+
 	in  *string // standard input, nil if it is inherited
 	out *sink   // nil if nobody looks
 }
@@ -58,19 +60,21 @@ type variable struct {
 }
 
 type function struct {
-	body   *syntax.Stmt
-	from   *origin
-	maybe  bool        // defined in a branch
-	others []*function // what other branches define by this name
-	gone   bool        // unset
-	calls  int
-	active int
+	body    *syntax.Stmt
+	from    *origin
+	maybe   bool        // defined in a branch
+	others  []*function // what other branches define by this name
+	gone    bool        // unset
+	calls   int
+	active  int
+	spawned int // walker.spawned when it was called first
 }
 
 // fork returns a child whose changes the parent does not see until joined.
 func (s *shell) fork() *shell {
 	c := *s
 	c.parent, c.vars, c.funcs, c.aliases = s, nil, nil, nil
+	c.exited = false
 	return &c
 }
 
@@ -162,6 +166,7 @@ func (s *shell) setAlias(name, value string) {
 
 // commit takes over the changes of a child that ran for certain.
 func (s *shell) commit(c *shell) {
+	s.exited = s.exited || c.exited
 	for name, v := range c.vars {
 		s.put(name, v)
 	}
@@ -183,6 +188,20 @@ func (s *shell) takeScalars(c *shell) {
 // join takes over the changes of branches of which one ran, or none if
 // orNone is set. What differs between them becomes alternatives.
 func (s *shell) join(orNone bool, branches ...*shell) {
+	alive := make([]*shell, 0, len(branches)+1)
+	for _, b := range branches {
+		if !b.exited {
+			alive = append(alive, b)
+		}
+	}
+	switch {
+	case len(alive) > 0:
+		branches = alive
+	case orNone:
+		return // those that changed anything do not get here
+	default:
+		s.exited = true
+	}
 	names := map[string]bool{}
 	funcs := map[string]bool{}
 	for _, b := range branches {

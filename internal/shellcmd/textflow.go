@@ -423,7 +423,17 @@ func (w *walker) base64(sh *shell, args []Word) bool {
 		return false
 	}
 	if !decode {
-		return false
+		out := base64.StdEncoding.EncodeToString([]byte(unescapeRaw(text)))
+		if len(args) == 0 {
+			for len(out) > 76 {
+				sh.out.add(out[:76] + "\n")
+				out = out[76:]
+			}
+		} else if len(args) != 2 || args[1].raw != "0" {
+			return false
+		}
+		sh.out.add(out + "\n")
+		return true
 	}
 	clean := strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == ' ' || r == '\t' || r == '=' {

@@ -51,6 +51,9 @@ func (wr *wrapper) options(args []Word) (opts []option, rest []Word) {
 				}
 			}
 			opts = append(opts, o)
+			if wr.name == "env" && name == "split-string" {
+				return opts, args[min(i+1, len(args)):]
+			}
 			continue
 		}
 		for j := 1; j < len(a); j++ {
@@ -63,6 +66,9 @@ func (wr *wrapper) options(args []Word) (opts []option, rest []Word) {
 					o.value, o.has = args[i], true
 				}
 				opts = append(opts, o)
+				if wr.name == "env" && a[j] == 'S' {
+					return opts, args[min(i+1, len(args)):] // its words come next
+				}
 				break
 			}
 			opts = append(opts, o)
@@ -344,24 +350,18 @@ func (w *walker) envOptions(opts []option, rest *[]Word, n *nesting) bool {
 				n.unset = append(n.unset, o.value.raw)
 			}
 		case "S", "split-string":
-			// The value is split into words, which stand before the rest and
-			// may begin with options of env.
-			words := w.splitEnv(o.value.raw)
+			// The value is split into words, which take its place.
+			words := append(w.splitEnv(o.value.raw), *rest...)
 			more, r := wrapperFor("env").options(words)
-			nested := append(r[:len(r):len(r)], *rest...)
 			for _, m := range more {
 				if m.has && (m.name == "C" || m.name == "chdir") {
 					n.dir, n.hasDir = m.value.raw, true
 				}
 			}
-			var again []option
-			for _, m := range more {
-				if m.name != "S" && m.name != "split-string" {
-					again = append(again, m)
-				}
+			*rest = r
+			if len(words) < maxFields && w.spend(len(words)) {
+				w.envOptions(more, rest, n)
 			}
-			*rest = nested
-			w.envOptions(again, rest, n)
 		}
 	}
 	return len(*rest) > 0
