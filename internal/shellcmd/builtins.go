@@ -102,9 +102,13 @@ func (w *walker) alternativesOfGlob(sh *shell, inv *invocation, cmd *Command) {
 			return
 		}
 	}
-	for _, name := range []string{"env", "sudo", "xargs", "nohup", "timeout"} {
-		if cmd.MayName(name) {
-			w.runWrapper(sh, inv, cmd, wrapperFor(name))
+	if cmd.MayName("xargs") {
+		w.runner(sh, inv, cmd, "xargs")
+		return
+	}
+	for i := range wrappers {
+		if cmd.MayName(wrappers[i].name) {
+			w.runWrapper(sh, inv, cmd, &wrappers[i])
 			return
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-const maxPath = 4096
+const maxPath = 2048
 
 // Directories are kept as marked text: a cd to an unknown place appends a mark,
 // and Dir.Unknown says so to the outside.
@@ -155,7 +155,7 @@ func (w *walker) resolve(dir, to string) string {
 func (w *walker) setDir(sh *shell, to string) {
 	old := w.pwd(sh)
 	if len(to) > maxPath {
-		to = otherMark // longer than any system takes
+		to = otherMark // longer than a person would write
 	}
 	sh.oldDir = old
 	sh.dirs = []string{to}

@@ -600,10 +600,13 @@ func (w *walker) expandBraces(word *syntax.Word) []*syntax.Word {
 		return []*syntax.Word{word}
 	}
 	budget := min(maxBraceWords, max(w.made/256, 1))
+	before := budget
 	out := braceWords(cp, &budget)
-	w.made -= 256 * len(out)
+	w.made -= 256 * (before - budget)
 	if budget < 0 {
 		w.line.Limited = true
+		lit := &syntax.Lit{ValuePos: word.Pos(), ValueEnd: word.End(), Value: otherMark}
+		return []*syntax.Word{{Parts: []syntax.WordPart{lit}}}
 	}
 	return out
 }

@@ -412,6 +412,10 @@ const maxCallLength = 64 << 10 // of the arguments of one call
 func (s *codeScanner) arguments(i int, end byte) (args []codeArg, raw string) {
 	code := s.code[:min(len(s.code), i+maxCallLength)]
 	start := i
+	defer func() { s.w.spend(32 * (i - start)) }()
+	if s.w.work <= 0 {
+		return nil, ""
+	}
 	for n := 0; n < maxFields; n++ {
 		i = skipSpace(code, i)
 		if i >= len(code) || code[i] == end || code[i] == '}' {

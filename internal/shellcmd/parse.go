@@ -221,7 +221,8 @@ func unclosedHeredoc(err error) (string, bool) {
 // be fooled by quoting; the stack cannot, and overflowing it would end the
 // process. A chunk is short, so that little depth is gained between checks.
 type depthReader struct {
-	text string
+	text  string
+	asked bool
 }
 
 func (r *depthReader) Read(p []byte) (int, error) {
@@ -229,10 +230,11 @@ func (r *depthReader) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	var pc [1]uintptr
-	if runtime.Callers(maxFrames, pc[:]) > 0 {
+	if r.asked && runtime.Callers(maxFrames, pc[:]) > 0 {
 		r.text = ""
 		return 0, errTooDeep
 	}
+	r.asked = true // the first time nothing is nested yet
 	n := copy(p[:min(len(p), 1024)], r.text)
 	r.text = r.text[n:]
 	return n, nil
