@@ -45,7 +45,6 @@ func (w *walker) publicDir(d string) Dir {
 
 // changeDir is cd: it looks up what the shell would go to.
 func (w *walker) changeDir(sh *shell, args []Word) {
-	physical := false
 	for len(args) > 0 {
 		a := args[0].raw
 		if a == "--" {
@@ -55,10 +54,8 @@ func (w *walker) changeDir(sh *shell, args []Word) {
 		if len(a) < 2 || a[0] != '-' || strings.Trim(a[1:], "LPe@qs") != "" {
 			break
 		}
-		physical = strings.Contains(a, "P")
 		args = args[1:]
 	}
-	_ = physical
 	var to string
 	switch {
 	case len(args) == 0:

@@ -288,7 +288,7 @@ func (w *walker) loop(sh *shell, body func(*shell)) {
 			break
 		}
 	}
-	if len(f.vars) > 0 || len(f.funcs) > 0 || len(f.dirs) != len(sh.dirs) || f.dirs[0] != sh.dirs[0] {
+	if f.in == sh.in && (len(f.vars) > 0 || len(f.funcs) > 0 || len(f.dirs) != len(sh.dirs) || f.dirs[0] != sh.dirs[0]) {
 		g := sh.fork()
 		w.joinAll(g, true, []*shell{f})
 		if w.again(func() { body(g) }) {

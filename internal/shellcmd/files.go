@@ -30,7 +30,7 @@ func (w *walker) write(name, text string, add bool) {
 			text = old[n-1].text + text
 		} else if n == 0 {
 			// What stands before it is not known from the text.
-			before := w.mark(Part{Text: name, Kind: Other})
+			before := w.mark(Part{Text: name, Kind: Other}) + "\n"
 			if data, ok := w.readFS(name); ok {
 				before = data
 			}

@@ -304,14 +304,14 @@ func (s *codeScanner) call(c codeCall, j int) {
 	var args []codeArg
 	raw := ""
 	switch {
-	case i < len(code) && code[i] == '(':
-		args, raw = s.arguments(i+1, ')')
 	case (c.name == "qx" || c.name == "%x") && i < len(code):
 		text, _, ok := delimited(code[i:])
 		if !ok {
 			return
 		}
 		args = []codeArg{{text: text, known: true}}
+	case i < len(code) && code[i] == '(':
+		args, raw = s.arguments(i+1, ')')
 	case i < len(code) && (code[i] == '"' || code[i] == '\'' || strings.HasPrefix(code[i:], "qw") || strings.HasPrefix(code[i:], "q(") || strings.HasPrefix(code[i:], "q{") || strings.HasPrefix(code[i:], "qq") || isNameStart(code[i]) && s.l.name != "node" && s.l.name != "python" || strings.HasPrefix(code[i:], "%w") || code[i] == '`' && s.l.name == "node"):
 		// Perl, Ruby and Lua call without parentheses.
 		args, raw = s.arguments(i, ';')

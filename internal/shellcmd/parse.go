@@ -45,10 +45,9 @@ type walker struct {
 	varMarks map[string]string
 	globs    [3]string
 
-	files     map[string][]version
-	madeDirs  map[string]bool
-	writes    int // file writes so far: the clock of versions
-	tempFiles int
+	files    map[string][]version
+	madeDirs map[string]bool
+	writes   int // file writes so far: the clock of versions
 
 	depth     int
 	repeats   int // left
@@ -70,7 +69,6 @@ type walker struct {
 type surroundings struct {
 	src       *origin
 	via       []Layer
-	assigns   []Assign // by env and the like, before a nested command
 	maybe     bool
 	remote    bool
 	container bool

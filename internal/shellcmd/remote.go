@@ -20,8 +20,7 @@ func (w *walker) ssh(sh *shell, inv *invocation, args []Word) {
 		return
 	}
 	rest = rest[1:]
-	more, rest := wr.options(rest) // options may follow the host
-	_ = more
+	_, rest = wr.options(rest) // options may follow the host
 	n := nesting{layer: "ssh", remote: true}
 	if len(rest) == 0 {
 		if sh.in != nil {

@@ -56,8 +56,6 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 		if sh.in != nil {
 			w.nestString(sh, inv, w.word(*sh.in), nesting{layer: name})
 		}
-	case "crontab", "tclsh", "expect":
-		return false
 	default:
 		return false
 	}
@@ -273,7 +271,7 @@ func (w *walker) parallel(sh *shell, inv *invocation, args []Word) {
 			w.line.Limited = true
 			break
 		}
-		line := text
+		var line Word
 		if strings.Contains(text.raw, replace) {
 			line = substitute(w, []Word{text}, replace, it.raw)[0]
 		} else {

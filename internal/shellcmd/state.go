@@ -183,6 +183,7 @@ func (s *shell) takeScalars(c *shell) {
 	s.dirs, s.oldDir, s.stack = c.dirs, c.oldDir, c.stack
 	s.params, s.allExport, s.last = c.params, c.allExport, c.last
 	s.noSplit, s.braces, s.env = c.noSplit, c.braces, c.env
+	s.in = c.in // what it has read is gone
 }
 
 // join takes over the changes of branches of which one ran, or none if

@@ -158,8 +158,7 @@ func (w *walker) runWrapper(sh *shell, inv *invocation, cmd *Command, wr *wrappe
 	case "setarch":
 		// The architecture may be left out; then the first word is a program.
 		if len(rest) > 0 && !isArch(rest[0].raw) {
-			opts2, r := wr.options(rest)
-			_ = opts2
+			_, r := wr.options(rest)
 			w.nest(sh, inv, r, next)
 			return
 		}
@@ -440,7 +439,13 @@ func (w *walker) runSu(sh *shell, inv *invocation, opts []option, rest []Word) {
 	// su takes options after the user as well.
 	wr := wrapperFor("su")
 	user := false
+	for _, o := range opts {
+		user = user || (o.name == "u" || o.name == "user") && inv.args[0].Static && programName(inv.args[0].Value) == "runuser"
+	}
 	var operands []Word
+	if user {
+		operands, rest = rest, nil // a command, not a user
+	}
 	for len(rest) > 0 {
 		if len(rest[0].raw) > 1 && rest[0].raw[0] == '-' {
 			more, r := wr.options(rest)
@@ -459,8 +464,6 @@ func (w *walker) runSu(sh *shell, inv *invocation, opts []option, rest []Word) {
 	ran := false
 	for _, o := range opts {
 		switch o.name {
-		case "u", "user":
-			user = name == "runuser"
 		case "c", "command", "session-command":
 			if o.has {
 				n.layer = name + " -c"
