@@ -187,7 +187,10 @@ func (w *walker) builtin(sh *shell, inv *invocation, cmd *Command, name string) 
 	case "export", "declare", "typeset", "local", "readonly":
 		// Reached through a wrapper (command export A=b) or from dash text.
 		w.declareArgs(sh, name, args)
-	case "coproc", "noglob", "nocorrect":
+	case "coproc", "noglob", "nocorrect", "repeat", "-":
+		if name == "repeat" && len(args) > 0 {
+			args = args[1:] // zsh: the count
+		}
 		if len(args) > 0 {
 			next := &invocation{args: args, inline: inv.inline, redirs: inv.redirs, pos: inv.pos, end: inv.end}
 			w.layer(name, func() { w.run(sh, next) })
@@ -551,6 +554,12 @@ func (w *walker) declareWord(sh *shell, d *declaration, s string) {
 		return
 	}
 	if d.functions {
+		if f := sh.function(s); f != nil && d.export() {
+			w.exported = true
+			g := *f
+			g.exported = true
+			sh.define(s, &g)
+		}
 		return
 	}
 	name, value, has := strings.Cut(s, "=")

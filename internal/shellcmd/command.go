@@ -181,13 +181,14 @@ func (w *walker) emit(sh *shell, inv *invocation) *Command {
 	return c
 }
 
-var hashSeed = maphash.MakeSeed()
-
 // fresh reports whether a command in code that is walked again differs from
 // those that were recorded.
 func (w *walker) fresh(c *Command) bool {
+	if w.seen == nil {
+		w.seen, w.seed = map[uint64]struct{}{}, maphash.MakeSeed()
+	}
 	var h maphash.Hash
-	h.SetSeed(hashSeed)
+	h.SetSeed(w.seed)
 	num := func(n int) {
 		for range 4 {
 			h.WriteByte(byte(n))
@@ -225,9 +226,6 @@ func (w *walker) fresh(c *Command) bool {
 	sum := h.Sum64()
 	if _, ok := w.seen[sum]; ok && w.repeating > 0 {
 		return false
-	}
-	if w.seen == nil {
-		w.seen = map[uint64]struct{}{}
 	}
 	w.seen[sum] = struct{}{}
 	return true
@@ -310,6 +308,17 @@ func (w *walker) process(sh *shell, inline []Assign) *shell {
 	}
 	for _, a := range inline {
 		p.put(a.Name, &variable{vals: []string{a.Value.raw}, exported: true})
+	}
+	if w.exported {
+		seen := map[string]bool{}
+		for c := sh; c != nil; c = c.parent {
+			for n, f := range c.funcs {
+				if !seen[n] && f.exported && w.spend(64) {
+					p.define(n, f)
+				}
+				seen[n] = true
+			}
+		}
 	}
 	return p
 }

@@ -102,7 +102,7 @@ var hostile = map[string]func(n int) string{
 		return "echo " + strings.Repeat("a", n/2) + "| xargs -I{} echo " + strings.Repeat("{}", n/4)
 	},
 	"globs":         func(n int) string { return "a " + strings.Repeat("[", n) },
-	"long word":     func(n int) string { return "echo '" + strings.Repeat("a", n) },
+	"long word":     func(n int) string { return "echo '" + strings.Repeat("a", n) + "'" },
 	"long line":     func(n int) string { return strings.Repeat("a ", n/2) },
 	"words":         func(n int) string { return "a " + strings.Repeat("$X", n/2) },
 	"fields":        func(n int) string { return "X='" + strings.Repeat("a ", n/4) + "';" + strings.Repeat("b $X;", n/10) },

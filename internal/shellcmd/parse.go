@@ -2,6 +2,7 @@ package shellcmd
 
 import (
 	"errors"
+	"hash/maphash"
 	"io"
 	"runtime"
 	"slices"
@@ -50,15 +51,17 @@ type walker struct {
 	writes   int // file writes so far: the clock of versions
 
 	depth     int
-	repeats   int // left
-	nested    int // bytes left
-	work      int // steps left
-	made      int // bytes of expansions left
-	spawned   int // subshells of pipes and background jobs around
-	loops     int // > 0 in code that may be walked again
-	repeating int // > 0 while it is
+	repeats   int  // left
+	nested    int  // bytes left
+	work      int  // steps left
+	made      int  // bytes of expansions left
+	exported  bool // some function was
+	spawned   int  // subshells of pipes and background jobs around
+	loops     int  // > 0 in code that may be walked again
+	repeating int  // > 0 while it is
 	seen      map[uint64]struct{}
-	altered   bool // some variable or directory has alternatives
+	seed      maphash.Seed // random: nobody can make two commands collide
+	altered   bool         // some variable or directory has alternatives
 
 	parsers [2]*syntax.Parser // bash, zsh
 

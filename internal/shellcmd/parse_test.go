@@ -458,6 +458,42 @@ func TestEvasions(t *testing.T) {
 	}
 }
 
+// TestWrapperTable: wrapperFor searches it by halves, and an entry must not be
+// hidden by a case of runner.
+func TestWrapperTable(t *testing.T) {
+	for i := 1; i < len(wrappers); i++ {
+		if wrappers[i-1].name >= wrappers[i].name {
+			t.Errorf("%q stands before %q", wrappers[i-1].name, wrappers[i].name)
+		}
+	}
+	for i := range wrappers {
+		if wrapperFor(wrappers[i].name) != &wrappers[i] {
+			t.Errorf("%q is not found", wrappers[i].name)
+		}
+		if isShell(wrappers[i].name) || interpreterFor(wrappers[i].name) != nil {
+			t.Errorf("%q is a shell or interpreter as well", wrappers[i].name)
+		}
+	}
+}
+
+func TestForkBomb(t *testing.T) {
+	for src, want := range map[string]bool{
+		":(){ :|:& };:":                        true,
+		"f() { f & f; }; f":                    true,
+		"f() { (f | f) & }; f":                 true,
+		"bash -c 'b() { b | b & }; b'":         true,
+		"f() { f; }; f":                        false,
+		"f() { g | h; }; f | f":                false,
+		":() { :|:& }":                         false,
+		"f() { ls | sort; }; f & f &":          false,
+		"d() { for x; do d $x; done; }; d a b": false,
+	} {
+		if got := Parse(src, Options{}).ForkBomb; got != want {
+			t.Errorf("%q: %v, want %v", src, got, want)
+		}
+	}
+}
+
 func TestMentions(t *testing.T) {
 	for _, src := range []string{
 		`git commit -m "docs: never pass git commit -n"`,

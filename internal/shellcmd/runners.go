@@ -52,6 +52,22 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 	case "powershell", "pwsh":
 		w.powerShellProgram(sh, inv, args)
 		sh.out.unknown(cmd)
+	case "sg":
+		for i, a := range args {
+			if a.raw == "-c" && i+1 < len(args) {
+				w.nestString(sh, inv, args[i+1], nesting{layer: "sg -c"})
+				return true
+			}
+		}
+		if len(args) > 1 {
+			w.nestString(sh, inv, args[1], nesting{layer: "sg"})
+		}
+	case "tar", "gtar", "bsdtar", "rsync":
+		w.archiver(sh, inv, args)
+		return false
+	case "sed", "gsed":
+		w.sedExec(sh, inv, args)
+		return false
 	case "at", "batch":
 		if sh.in != nil {
 			w.nestString(sh, inv, w.word(*sh.in), nesting{layer: name})

@@ -60,14 +60,15 @@ type variable struct {
 }
 
 type function struct {
-	body    *syntax.Stmt
-	from    *origin
-	maybe   bool        // defined in a branch
-	others  []*function // what other branches define by this name
-	gone    bool        // unset
-	calls   int
-	active  int
-	spawned int // walker.spawned when it was called first
+	body     *syntax.Stmt
+	from     *origin
+	maybe    bool        // defined in a branch
+	others   []*function // what other branches define by this name
+	exported bool        // to the shells that this one starts
+	gone     bool        // unset
+	calls    int
+	active   int
+	spawned  int // walker.spawned when it was called first
 }
 
 // fork returns a child whose changes the parent does not see until joined.

@@ -182,3 +182,61 @@ func (w *walker) tmux(sh *shell, inv *invocation, name string, args []Word) {
 		w.nestString(sh, inv, w.word(b.String()), n)
 	}
 }
+
+// archiver runs the commands that options of tar and rsync name.
+func (w *walker) archiver(sh *shell, inv *invocation, args []Word) {
+	name := programName(inv.args[0].Value)
+	for i, a := range args {
+		for _, prefix := range []string{"--checkpoint-action=exec=", "--to-command=", "--use-compress-program=", "--info-script=", "--new-volume-script=", "--rsh=", "--rsync-path="} {
+			if text, ok := a.After(prefix); ok {
+				w.nestString(sh, inv, text, nesting{layer: name + " " + strings.TrimRight(prefix, "=")})
+			}
+		}
+		if i+1 == len(args) {
+			return
+		}
+		switch a.raw {
+		case "--to-command", "--use-compress-program", "-I", "--rsh", "-F":
+			w.nestString(sh, inv, args[i+1], nesting{layer: name + " " + a.raw})
+		case "-e":
+			if name == "rsync" {
+				w.nestString(sh, inv, args[i+1], nesting{layer: "rsync -e"})
+			}
+		case "--checkpoint-action":
+			if text, ok := args[i+1].After("exec="); ok {
+				w.nestString(sh, inv, text, nesting{layer: name + " " + a.raw})
+			}
+		}
+	}
+}
+
+// sedExec runs what GNU sed runs: the command e, and the flag e of s.
+func (w *walker) sedExec(sh *shell, inv *invocation, args []Word) {
+	wr := wrapper{name: "sed", short: "efl", long: "expression file line-length"}
+	opts, rest := wr.options(args)
+	var scripts []string
+	for _, o := range opts {
+		if o.has && (o.name == "e" || o.name == "expression") {
+			scripts = append(scripts, o.value.raw)
+		}
+	}
+	if len(scripts) == 0 && len(rest) > 0 {
+		scripts = []string{rest[0].raw}
+	}
+	for _, script := range scripts {
+		for line := range strings.SplitSeq(w.literal(script), "\n") {
+			line = strings.TrimLeft(line, "0123456789$,!{ \t")
+			if text, ok := strings.CutPrefix(line, "e "); ok {
+				w.nestString(sh, inv, w.word(text), nesting{layer: "sed e"})
+				continue
+			}
+			if len(line) < 4 || line[0] != 's' || isWordByte(line[1]) {
+				continue
+			}
+			parts := strings.Split(line[2:], line[1:2])
+			if len(parts) >= 3 && strings.Contains(strings.TrimRight(parts[2], "; }"), "e") {
+				w.nestString(sh, inv, w.word(parts[1]), nesting{layer: "sed s///e"})
+			}
+		}
+	}
+}
