@@ -7,4 +7,12 @@ require (
 	github.com/mattn/go-isatty v0.0.24
 )
 
-require golang.org/x/sys v0.50.0
+require (
+	github.com/tidwall/gjson v1.20.3
+	golang.org/x/sys v0.50.0
+)
+
+require (
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/tidwall/pretty v1.3.0 // indirect
+)
