@@ -8,6 +8,7 @@ require (
 )
 
 require (
+	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/tidwall/gjson v1.20.3
 	golang.org/x/sys v0.50.0
 )

@@ -74,6 +74,9 @@ func decodeCursor(h *Harness, raw []byte) (Event, error) {
 		c.inputs = append(c.inputs, text)
 	}
 	c.finish(h, &ev)
+	if command {
+		ev.ToolInput = nil
+	}
 	return ev, nil
 }
 

@@ -84,6 +84,7 @@ func (c *call) finish(h *Harness, ev *Event) {
 	var commands []string
 	file := ""
 	for _, input := range c.inputs {
+		ev.ToolInput = input
 		eachMember(input, func(name string, value []byte) {
 			switch name {
 			case "command":

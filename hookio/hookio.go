@@ -85,7 +85,8 @@ type Event struct {
 
 	Output Output // after the call
 
-	Raw []byte // the event as read
+	ToolInput []byte // the tool's input as it stands in Raw, nil if there is none
+	Raw       []byte // the event as read
 }
 
 // A ShellKind says which language a command is written in.

@@ -228,11 +228,18 @@ func TrimBOM(text []byte) []byte { return bytes.TrimPrefix(text, []byte("\xef\xb
 // false. The text must have passed [Check]; anything but an object has no
 // members. value shares memory with object.
 func Each(object []byte, f func(name string, value []byte) bool) {
+	each(object, func(name []byte, start, end int) bool {
+		return f(decodeString(name), object[start:end:end])
+	})
+}
+
+// each calls f with each quoted name and where its value stands.
+func each(object []byte, f func(name []byte, start, end int) bool) {
 	i := skipSpace(object, 0)
 	if i >= len(object) || object[i] != '{' {
 		return
 	}
-	for i++; ; {
+	for i++; ; i++ {
 		i = skipSpace(object, i)
 		if i >= len(object) || object[i] != '"' {
 			return
@@ -245,15 +252,44 @@ func Each(object []byte, f func(name string, value []byte) bool) {
 		}
 		i = skipSpace(object, i+1)
 		end = skipValue(object, i)
-		if !f(decodeString(name), object[i:end:end]) {
+		if !f(name, i, end) {
 			return
 		}
 		i = skipSpace(object, end)
 		if i >= len(object) || object[i] != ',' {
 			return
 		}
-		i++
 	}
+}
+
+// SetString returns a copy of an object in which the member of that name, the
+// last one if there are several, is the string value. Every other byte is kept;
+// a member that is not there is added in front. The text must have passed
+// [Check]; for anything but an object the result is nil.
+func SetString(object []byte, name, value string) []byte {
+	open := skipSpace(object, 0)
+	if open >= len(object) || object[open] != '{' {
+		return nil
+	}
+	from, to, members := 0, 0, false
+	each(object, func(quoted []byte, start, end int) bool {
+		members = true
+		if decodeString(quoted) == name {
+			from, to = start, end
+		}
+		return true
+	})
+	if from > 0 {
+		out := AppendString(append([]byte(nil), object[:from]...), value)
+		return append(out, object[to:]...)
+	}
+	out := append([]byte(nil), object[:open+1]...)
+	out = append(AppendString(out, name), ':')
+	out = AppendString(out, value)
+	if members {
+		out = append(out, ',')
+	}
+	return append(out, object[open+1:]...)
 }
 
 // EachElement is [Each] for the elements of an array.

@@ -76,6 +76,22 @@ func TestHasTrue(t *testing.T) {
 	}
 }
 
+func TestSetString(t *testing.T) {
+	tests := []struct{ in, want string }{
+		{`{"a":1}`, `{"d":"new","a":1}`},
+		{`{}`, `{"d":"new"}`},
+		{` { "d" : "old" , "a":1.50 } `, ` { "d" : "new" , "a":1.50 } `},
+		{`{"d":"x","d":"y","e":{"d":1}}`, `{"d":"x","d":"new","e":{"d":1}}`},
+		{`{"\u0064":[1,{"d":2}]}`, `{"\u0064":"new"}`},
+		{`[]`, ``},
+	}
+	for _, tt := range tests {
+		if got := string(SetString([]byte(tt.in), "d", "new")); got != tt.want {
+			t.Errorf("SetString(%s) = %s, want %s", tt.in, got, tt.want)
+		}
+	}
+}
+
 func TestString(t *testing.T) {
 	for in, want := range map[string]string{
 		`"plain"`: "plain", `"a\n\"\\\u00e9\ud83d\ude00"`: "a\n\"\\é😀", `""`: "", `"\ud800x"`: "\uFFFDx",
@@ -121,6 +137,9 @@ func FuzzCheck(f *testing.F) {
 			}
 			return true
 		})
+		if set := SetString(in, "k", "v"); set != nil && Check(set) != got {
+			t.Fatalf("SetString(%q) = %q", in, set)
+		}
 		if quoted := AppendString(nil, string(in)); !json.Valid(quoted) || !utf8.Valid(quoted) {
 			t.Fatalf("AppendString(%q) = %q", in, quoted)
 		}
