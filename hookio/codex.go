@@ -23,14 +23,9 @@ func decodeCodex(h *Harness, raw []byte) (Event, error) {
 		return ev, err
 	}
 	patch := ""
-	_, text, _ := begin(h, raw)
-	eachMember(text, func(name string, input []byte) {
-		if name == "tool_input" {
-			eachMember(input, func(name string, value []byte) {
-				if name == "command" {
-					patch = str(value)
-				}
-			})
+	eachMember(ev.ToolInput, func(name string, value []byte) {
+		if name == "command" {
+			patch = str(value)
 		}
 	})
 	ev.Files = patchFiles(patch)
@@ -59,6 +54,8 @@ func encodeCodex(_ *Harness, ev *Event, d Decision) Reply {
 		if d.Verdict == Allow {
 			d.Verdict = Pass
 		}
+		// A field that is not known here would lose the deny as well.
+		d.Message = ""
 		return permissionRequest(d)
 	case "", PreToolUse, PostToolUse:
 	default:

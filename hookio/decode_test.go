@@ -75,7 +75,7 @@ func TestPayloads(t *testing.T) {
 		field("files", ev.Files)
 		field("background", ev.Background)
 		field("bypass", ev.DisableSandbox)
-		field("dir", ev.Dir)
+		field("dir", filepath.ToSlash(ev.Dir))
 		field("session", ev.SessionID)
 		field("call", ev.ToolUseID)
 		field("mode", ev.PermissionMode)

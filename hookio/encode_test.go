@@ -313,6 +313,7 @@ func TestEncode(t *testing.T) {
 		{"codex", PreToolUse, "PreToolUse", Decision{Verdict: Allow, UpdatedInput: []byte(`{"command":"x"}`)}, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","updatedInput":{"command":"x"}}}`, "", 0},
 		{"codex", PostToolUse, "PostToolUse", fact, `{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"fact"}}`, "", 0},
 		{"codex", PermissionRequest, "PermissionRequest", deny, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"why"}}}`, "", 0},
+		{"codex", PermissionRequest, "PermissionRequest", full, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"why\nfact"}}}`, "", 0},
 		{"codex", PermissionRequest, "PermissionRequest", ask, "", "", 0},
 
 		{"gemini", PreToolUse, "BeforeTool", full, "", "why\nfact\n", 2},

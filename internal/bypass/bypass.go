@@ -127,7 +127,8 @@ func describe(ev *hookio.Event) []byte {
 // is not known. ok is false when the command stays inside, or when that cannot
 // be told.
 func Excluded(ev *hookio.Event, excluded []settings.Value[string], version string) (n Notice, ok bool) {
-	if ev.Name != hookio.PreToolUse || ev.Shell != hookio.Posix {
+	// The sandbox is the Bash tool's; the key says nothing about other tools.
+	if ev.Name != hookio.PreToolUse || ev.Shell != hookio.Posix || ev.Tool != "Bash" && ev.Tool != "" {
 		return Notice{}, false
 	}
 	patterns := make([]string, len(excluded))

@@ -76,13 +76,22 @@ func (c *Channel) UnmarshalText(text []byte) error { return c.Set(string(text)) 
 
 // A Config is what a person can set.
 type Config struct {
-	Mode     Mode    `toml:"mode"`
-	Channel  Channel `toml:"channel"`
-	Excluded bool    `toml:"excluded"` // also announce what excludedCommands takes out of the sandbox
+	Mode     Mode
+	Channel  Channel
+	Excluded bool // also announce what excludedCommands takes out of the sandbox
 
 	// PromptDescription puts the warning into the call's description, the one
 	// text that the client's own bypass dialog shows.
-	PromptDescription bool `toml:"prompt_description"`
+	PromptDescription bool
+}
+
+// file is a Config as TOML. Words stand in structs because the decoder asks no
+// type whose kind is string to check its own text.
+type file struct {
+	Mode              struct{ Mode }    `toml:"mode"`
+	Channel           struct{ Channel } `toml:"channel"`
+	Excluded          bool              `toml:"excluded"`
+	PromptDescription bool              `toml:"prompt_description"`
 }
 
 // Defaults is the configuration without a file.
@@ -127,7 +136,8 @@ func LoadConfig(path string) (Config, error) {
 		return Defaults(), fmt.Errorf("%s: larger than %d bytes", path, maxConfig)
 	}
 	cfg := Defaults()
-	if err := toml.Unmarshal(text, &cfg); err != nil {
+	decoded := file{struct{ Mode }{cfg.Mode}, struct{ Channel }{cfg.Channel}, cfg.Excluded, cfg.PromptDescription}
+	if err := toml.Unmarshal(text, &decoded); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, column := at.Position()
@@ -135,5 +145,5 @@ func LoadConfig(path string) (Config, error) {
 		}
 		return Defaults(), fmt.Errorf("%s: %w", path, err)
 	}
-	return cfg, nil
+	return Config{decoded.Mode.Mode, decoded.Channel.Channel, decoded.Excluded, decoded.PromptDescription}, nil
 }
