@@ -66,7 +66,7 @@ func claudeMember(ev *Event, c *call, name string, value []byte) {
 // claudeName names an event of Claude's shape, by that shape if it does not
 // name itself.
 func claudeName(ev *Event, c *call) {
-	_, failed := rawjson.String(c.failure)
+	failed := len(c.failure) > 1 && c.failure[0] == '"'
 	switch {
 	case ev.RawName != "":
 		ev.Name = EventName(ev.RawName)

@@ -30,17 +30,31 @@ const MaxInput = 32 << 20
 // ErrTooLarge is returned for an event of more than [MaxInput] bytes.
 var ErrTooLarge = errors.New("hook input exceeds 32 MiB")
 
+// ordinaryInput is more than almost every event has. What is read beyond it goes
+// to one buffer of the full size, whose untouched pages cost nothing: growing it
+// step by step would need twice the memory.
+const ordinaryInput = 256 << 10
+
 // ReadInput reads one event. An event that is too large is an error and none
 // of it is returned.
 func ReadInput(r io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	raw, err := io.ReadAll(io.LimitReader(r, ordinaryInput))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > MaxInput {
-		return nil, ErrTooLarge
+	if len(raw) < ordinaryInput {
+		return raw, nil
 	}
-	return raw, nil
+	all := make([]byte, MaxInput+1)
+	n := copy(all, raw)
+	m, err := io.ReadFull(r, all[n:])
+	switch {
+	case err == nil:
+		return nil, ErrTooLarge
+	case err != io.EOF && err != io.ErrUnexpectedEOF:
+		return nil, err
+	}
+	return all[:n+m], nil
 }
 
 // An EventName is the moment at which a hook runs, under the name that Claude

@@ -8,7 +8,10 @@ package rawjson
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 )
@@ -390,7 +393,55 @@ func decodeString(quoted []byte) string {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	return gjson.ParseBytes(quoted).Str
+	return unescape(quoted[1 : len(quoted)-1])
+}
+
+// unescape decodes the text of a string in one pass and one allocation: a tool's
+// output may be tens of MiB. A raw control character stays as it is.
+func unescape(text []byte) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || i+1 == len(text) {
+			break
+		}
+		b.Write(text[:i])
+		c := text[i+1]
+		text = text[i+2:]
+		switch c {
+		case '"', '\\', '/':
+			b.WriteByte(c)
+		case 'b':
+			b.WriteByte('\b')
+		case 'f':
+			b.WriteByte('\f')
+		case 'n':
+			b.WriteByte('\n')
+		case 'r':
+			b.WriteByte('\r')
+		case 't':
+			b.WriteByte('\t')
+		case 'u':
+			r := hexRune(text)
+			text = text[min(4, len(text)):]
+			if utf16.IsSurrogate(r) && len(text) >= 6 && text[0] == '\\' && text[1] == 'u' {
+				if pair := utf16.DecodeRune(r, hexRune(text[2:])); pair != utf8.RuneError {
+					r = pair
+					text = text[6:]
+				}
+			}
+			b.WriteRune(r) // half a pair is written as U+FFFD
+		}
+	}
+	b.Write(text)
+	return b.String()
+}
+
+// hexRune is the rune whose four digits text starts with.
+func hexRune(text []byte) rune {
+	n, _ := strconv.ParseUint(string(text[:min(4, len(text))]), 16, 32)
+	return rune(n)
 }
 
 // AppendString appends s as a JSON string. What is not UTF-8 becomes U+FFFD.

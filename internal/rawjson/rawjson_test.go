@@ -145,3 +145,22 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestStringAgreesWithTheStandardLibrary(t *testing.T) {
+	units := []string{"plain text ", `\n`, `\\`, `\\\\\"`, `\b\f\r\t\/`, `\u4e2d`, `\ud83d\ude00`, `\ud83d`, `\ude00`, `\ud83d\u0041`, `\ud83d\n`, `x\ude00\ud83d\ud83d\ude00`, `\\u0041\\\u0041`, "é中😀", `\u0000\uFFFF`}
+	for _, a := range units {
+		for _, b := range units {
+			quoted := `"` + a + b + `x` + b + `"`
+			var want string
+			if err := json.Unmarshal([]byte(quoted), &want); err != nil {
+				t.Fatal(err)
+			}
+			if got, ok := String([]byte(quoted)); !ok || got != want {
+				t.Errorf("String(%s) = %q, want %q", quoted, got, want)
+			}
+		}
+	}
+	if got, _ := String([]byte("\"a\nb\\tc\x01d\"")); got != "a\nb\tc\x01d" {
+		t.Errorf("raw control characters: %q, want all of the text", got)
+	}
+}
