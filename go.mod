@@ -20,4 +20,7 @@ require (
 	golang.org/x/tools v0.26.0 // indirect
 )
 
-require github.com/pelletier/go-toml/v2 v2.4.3
+require (
+	github.com/pelletier/go-toml/v2 v2.4.3
+	github.com/rogpeppe/go-internal v1.16.0
+)

@@ -68,9 +68,10 @@ func (w *world) show(id string) error {
 		exprs = append(exprs, term.Clean(sig.Expr, 0))
 	}
 	section(out, "Matches", exprs...)
-	section(out, "Cause", e.Cause)
-	section(out, "Other causes", e.Lookalikes)
-	section(out, "Fix "+e.Fix.Scope.Where(w.userFile), append([]string{e.Fix.Line + "."}, e.Fix.Steps...)...)
+	paragraph(out, "Cause", e.Cause)
+	paragraph(out, "Other causes", e.Lookalikes)
+	paragraph(out, "Fix "+e.Fix.Scope.Where(w.userFile), e.Fix.Line)
+	section(out, "Steps", e.Fix.Steps...)
 	if e.Fix.Settings != "" {
 		fmt.Fprintf(out, "\nSettings:\n%s\n", hints.Indented(e.Fix.Settings))
 	}
@@ -79,15 +80,21 @@ func (w *world) show(id string) error {
 	}
 	section(out, "Never", e.Never...)
 	if e.Probe != "" && e.Probe != "none" {
-		section(out, "Probe", "agent-setup doctor tests it as "+e.Probe)
+		paragraph(out, "Probe", "agent-setup doctor tests it as "+e.Probe)
 	}
 	section(out, "Sources", e.Sources...)
 	return nil
 }
 
-// section prints a titled list, or nothing if it has no text.
+// paragraph prints a titled text, or nothing if there is none.
+func paragraph(out io.Writer, title, text string) {
+	if text != "" {
+		fmt.Fprintf(out, "\n%s:\n  %s\n", title, text)
+	}
+}
+
+// section prints a titled list, or nothing if it is empty.
 func section(out io.Writer, title string, lines ...string) {
-	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
 	if len(lines) == 0 {
 		return
 	}

@@ -134,14 +134,15 @@ var commonness = [256]uint8{
 
 // rarest is where in text the four bytes stand that the fewest texts hold.
 func rarest(text string) int {
-	best, at := 1<<10, 0
-	for i := 0; i+minWord <= len(text); i++ {
-		sum := 0
-		for j := range minWord {
-			sum += int(commonness[text[i+j]])
-		}
+	sum := 0
+	for j := range minWord {
+		sum += int(commonness[text[j]])
+	}
+	best, at := sum, 0
+	for i := minWord; i < len(text); i++ {
+		sum += int(commonness[text[i]]) - int(commonness[text[i-minWord]])
 		if sum < best {
-			best, at = sum, i
+			best, at = sum, i-minWord+1
 		}
 	}
 	return at

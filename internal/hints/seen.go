@@ -1,9 +1,9 @@
 package hints
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,9 +37,11 @@ func (s Seen) Claim(session, id string, now time.Time) bool {
 	if s.Dir == "" || session == "" {
 		return true
 	}
-	// The id is somebody else's text; its digest is a safe name.
-	digest := sha256.Sum256([]byte(session))
-	name := hex.EncodeToString(digest[:16]) + seenSuffix
+	// The id is somebody else's text; its digest is a safe name. Two ids that
+	// share one cost a hint, which is not worth the start-up time of crypto.
+	digest := fnv.New128a()
+	digest.Write([]byte(session))
+	name := fmt.Sprintf("%x", digest.Sum(nil)) + seenSuffix
 	if os.MkdirAll(s.Dir, 0o700) != nil {
 		return true
 	}
