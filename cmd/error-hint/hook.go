@@ -48,7 +48,7 @@ func (w *world) hook(colour term.Color) int {
 		w.Debugf("input: %v", err)
 		return hookio.ExitPass
 	}
-	text, why := searched(&ev)
+	text, quotable, why := searched(&ev)
 	if text == "" {
 		w.Debugf("nothing to search: %s", why)
 		return hookio.ExitPass
@@ -58,6 +58,7 @@ func (w *world) hook(colour term.Color) int {
 		w.Debugf("%v", problem)
 	}
 	found := hints.Scan(text, hints.OnPlatform(catalogue.Entries, w.goos))
+	found = hints.NotQuoted(found, text, quotable, ev.Command)
 	if len(found) == 0 {
 		return hookio.ExitPass
 	}
@@ -83,22 +84,32 @@ func (w *world) hook(colour term.Color) int {
 	return hookio.ExitShow
 }
 
-// searched returns the text of an event that may hold a sandbox's doing. Where
-// that is nothing, or not all that was printed, why says so.
-func searched(ev *hookio.Event) (text, why string) {
+// searched returns the text of an event that may hold a sandbox's doing. Its
+// first quotable bytes are what a call that succeeded printed, and may repeat
+// the command's own words. Where nothing, or not all that was printed, is
+// searched, why says so.
+func searched(ev *hookio.Event) (text string, quotable int, why string) {
 	switch {
 	case ev.Name != hookio.PostToolUse && ev.Name != hookio.PostToolUseFailure:
-		return "", "the event is " + string(ev.Name) + ", not the end of a call"
+		return "", 0, "the event is " + string(ev.Name) + ", not the end of a call"
 	case ev.Shell == hookio.NotShell:
-		return "", "the tool is not a shell"
+		return "", 0, "the tool is not a shell"
 	case ev.DisableSandbox:
-		return "", "the call ran outside the sandbox"
+		return "", 0, "the call ran outside the sandbox"
 	}
 	out := &ev.Output
-	if ev.Name == hookio.PostToolUse && showsText(ev) {
-		return hints.Text(out.Stderr), "the command shows a text and succeeded: its stdout is not searched"
+	switch {
+	case ev.Name == hookio.PostToolUseFailure:
+		text = hints.Text(out.Stdout, out.Stderr, out.Text, out.Error)
+	case showsText(ev):
+		text = hints.Text(out.Stderr, out.Error)
+		why = "the command shows a text and succeeded: its stdout is not searched"
+	default:
+		shown := hints.Text(out.Stdout, out.Text)
+		text = hints.Text(shown, out.Stderr, out.Error)
+		quotable = len(shown)
 	}
-	return hints.Text(out.Stdout, out.Stderr, out.Text, out.Error), ""
+	return text, quotable, why
 }
 
 func showsText(ev *hookio.Event) bool {

@@ -120,4 +120,3 @@ func run(p *cli.Process) int {
 	}
 	return p.Finish(name, usage, err)
 }
-

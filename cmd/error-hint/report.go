@@ -112,14 +112,15 @@ func (w *world) explain() error {
 		return cli.Exitf(cli.ExitInput, "stdin: %v", err)
 	}
 	out := w.Stdout
-	var text, dir string
+	var text, dir, command string
+	quotable := 0
 	if ev, err := hookio.Claude.Decode(raw); err != nil {
 		fmt.Fprintf(out, "input: text of %d bytes, not an event\n", len(raw))
 		text = hints.Text(string(raw))
 	} else {
 		var why string
-		text, why = searched(&ev)
-		dir = ev.Dir
+		text, quotable, why = searched(&ev)
+		dir, command = ev.Dir, ev.Command
 		fmt.Fprintf(out, "input: event %s, tool %s\n", clean(string(ev.Name)), clean(ev.Tool))
 		if ev.Command != "" {
 			fmt.Fprintf(out, "command: %s\n", clean(ev.Command))
@@ -134,10 +135,17 @@ func (w *world) explain() error {
 
 	c := hints.Load(w.ownDir)
 	here := hints.OnPlatform(c.Entries, w.goos)
-	if h := hints.Select(text, hints.Scan(text, here), func() hints.Sandbox { return state }); h != nil {
+	found := hints.Scan(text, here)
+	heard := hints.NotQuoted(slices.Clone(found), text, quotable, command)
+	if h := hints.Select(text, heard, func() hints.Sandbox { return state }); h != nil {
 		fmt.Fprintf(out, "hint: %s\n%s\n", h.Entry.ID, h.Text(w.userFile, false))
 	} else {
 		fmt.Fprintf(out, "hint: none\n\n")
+	}
+	for _, m := range found {
+		if !slices.ContainsFunc(heard, func(h hints.Match) bool { return h.Entry == m.Entry }) {
+			fmt.Fprintf(out, "%s: matches only what the command was told to print\n", m.Entry.ID)
+		}
 	}
 	silent := 0
 	for _, look := range hints.Inspect(text, c.Entries) {

@@ -47,6 +47,10 @@ var builtin = []Entry{
 				Expr:  "bwrap: setting up uid map: Permission denied",
 				Words: []string{"bwrap: setting up uid map: permission denied"},
 			},
+			{
+				Expr:  "bwrap: (?:pivot_root|Failed to make / slave|unshare failed)[^\\n]*: Operation not permitted",
+				Words: []string{": operation not permitted"},
+			},
 		},
 		Cause: "The kernel (`kernel.unprivileged_userns_clone=0`, `user.max_user_namespaces=0`), a container seccomp profile, or AppArmor blocks `clone(CLONE_NEWUSER)`. Nothing in settings.json can fix it.",
 		Fix: Fix{
@@ -69,6 +73,10 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "apply-seccomp: [^\\n]*(?:setgroups|nested userns|CAP_SYS_ADMIN)[^\\n]*",
+				Words: []string{"apply-seccomp: "},
+			},
+			{
+				Expr:  "apply-seccomp: [^\\n]*: (?:Operation not permitted|Permission denied)",
 				Words: []string{"apply-seccomp: "},
 			},
 		},
@@ -118,6 +126,10 @@ var builtin = []Entry{
 			{
 				Expr:  "bwrap: Can't (?:mkdir parents for|mkdir|create file at|bind mount [^\\n]* on) [^\\n]+",
 				Words: []string{"bwrap: can't "},
+			},
+			{
+				Expr:  "bwrap: Can't (?:find source path|mount tmpfs on|chdir to) [^\\n]+",
+				Words: []string{"bwrap: can't find source path", "bwrap: can't mount tmpfs on", "bwrap: can't chdir to"},
 			},
 		},
 		Cause: "The sandbox masks configuration paths with bind mounts; a parent is missing, is a file, or is read-only (a file named `.claude`, a dangling symlink, a read-only project).",
@@ -307,6 +319,10 @@ var builtin = []Entry{
 			{
 				Expr:  "gpg: failed to create temporary file '[^'\\n]*': (?:Read-only file system|Operation not permitted|Permission denied)",
 				Words: []string{"gpg: failed to create temporary file '"},
+			},
+			{
+				Expr:  "gpg: connecting dirmngr at '[^'\\n]*' failed: (?:Operation not permitted|Permission denied|IPC connect call failed)",
+				Words: []string{"gpg: connecting dirmngr at '"},
 			},
 		},
 		Lookalikes: "`signing failed: Timeout` is an untouched key, `Bad passphrase` is not sandbox-related; `No secret key` is ambiguous and only counts together with a keyblock line.",
@@ -648,6 +664,22 @@ var builtin = []Entry{
 				Expr:  "failed to read identity \\\"[^\\\"\\n]*containers/podman/machine[^\\\"\\n]*\\\": operation not permitted",
 				Words: []string{"failed to read identity \""},
 			},
+			{
+				Expr:  "failed to connect to the docker API at unix://[^\\n]*",
+				Words: []string{"failed to connect to the docker api at unix://"},
+			},
+			{
+				Expr:  "Could not find a valid Docker environment",
+				Words: []string{"could not find a valid docker environment"},
+			},
+			{
+				Expr:  "Error while fetching server API version: [^\\n]*(?:Operation not permitted|Permission denied|Connection aborted)",
+				Words: []string{"error while fetching server api version: "},
+			},
+			{
+				Expr:  "cannot access containerd socket [^\\n]*(?:permission denied|operation not permitted)",
+				Words: []string{"cannot access containerd socket "},
+			},
 		},
 		Lookalikes: "The same Docker line appears when the daemon is simply stopped or the user is not in the docker group. `podman machine list` printing an empty table inside the sandbox proves nothing.",
 		Cause:      "Denied by design: the daemon socket is root-equivalent over the host.",
@@ -660,6 +692,45 @@ var builtin = []Entry{
 		Never:   []string{"allowUnixSockets or allowRead of the real daemon socket", "excludedCommands docker/podman", "allowRead ~/.docker/**"},
 		Probe:   "container-gateway",
 		Sources: []string{"https://github.com/apache/magpie/blob/main/docs/setup/sandbox-troubleshooting.md"},
+	},
+	{
+		ID:         "unix-listen-denied",
+		Order:      49,
+		Title:      "A tool may not create its IPC socket",
+		Platforms:  []string{"darwin", "linux"},
+		Confidence: "high",
+		Gate:       "none",
+		Signatures: []Signature{
+			{
+				Expr:  "listen EPERM: operation not permitted /[^\\n]*(?:\\.pipe|\\.sock|\\.ipc)\\b[^\\n]*",
+				Words: []string{"listen eperm: operation not permitted /"},
+			},
+			{
+				Expr:  "error connecting to /(?:private/)?tmp/tmux-[^\\n]* \\(Operation not permitted\\)",
+				Words: []string{"error connecting to /"},
+			},
+			{
+				Expr:  "listen unix [^\\n]*: bind: (?:operation not permitted|permission denied)",
+				Words: []string{": bind: operation not permitted", ": bind: permission denied"},
+			},
+			{
+				Expr:  "(?i)\\bbind(?:\\(\\)|ing)?:? [^\\n]*(?:\\.sock|\\.socket|\\.ipc|\\.pipe)\\b[^\\n]*operation not permitted",
+				Words: []string{"operation not permitted"},
+			},
+			{
+				Expr:  "error creating /(?:private/)?tmp/tmux-[^\\n]* \\((?:Operation not permitted|Permission denied)\\)",
+				Words: []string{"error creating /"},
+			},
+		},
+		Cause: "Creating or connecting a unix socket is a separate permission from file writes; on Linux the seccomp filter blocks it outright.",
+		Fix: Fix{
+			Scope: "command",
+			Line:  "use the tool's mode without a socket, such as `node --import tsx file.ts` for `tsx file.ts`",
+			Steps: []string{"Use the tool's socket-less mode (`node --import tsx file.ts` instead of `tsx file.ts`).", "macOS client side only: list the exact socket in allowUnixSockets."},
+		},
+		Never:   []string{"allowAllUnixSockets as a convenience"},
+		Probe:   "localhost-bind",
+		Sources: []string{"https://github.com/anthropics/claude-code/issues/41254", "https://github.com/anthropics/claude-code/issues/50165", "https://github.com/openai/codex/issues/8343", "https://github.com/umputun/revdiff/issues/140"},
 	},
 	{
 		ID:         "loopback-bind-denied",
@@ -697,6 +768,19 @@ var builtin = []Entry{
 				Expr:  "127\\.0\\.0\\.1[^\\n]*[Pp]ermission denied",
 				Words: []string{"permission denied"},
 			},
+			{
+				Expr:  "\\.bind\\([^\\n]*\\)\\n(?:[ ~^]*\\n)?PermissionError: \\[Errno 1\\]",
+				Words: []string{"permissionerror: [errno 1]"},
+				Lines: 2,
+			},
+			{
+				Expr:  "java\\.net\\.(?:Bind|Socket)Exception: Operation not permitted",
+				Words: []string{"java.net.bindexception: operation not permitted", "java.net.socketexception: operation not permitted"},
+			},
+			{
+				Expr:  "Failed to listen on [^\\n]*Operation not permitted",
+				Words: []string{"failed to listen on "},
+			},
 		},
 		Lookalikes: "`Address already in use` is normally a real clash. `bind: permission denied` on a port below 1024 is ordinary unix privilege.",
 		Cause:      "Listening sockets are refused unless allowLocalBinding is true; adding hosts to allowedDomains does not help because no outbound connection is attempted yet.",
@@ -708,33 +792,6 @@ var builtin = []Entry{
 		},
 		Probe:   "localhost-bind",
 		Sources: []string{"https://github.com/apache/magpie/blob/main/docs/setup/sandbox-troubleshooting.md", "https://github.com/anthropics/claude-code/issues/41254"},
-	},
-	{
-		ID:         "unix-listen-denied",
-		Order:      51,
-		Title:      "A tool may not create its IPC socket",
-		Platforms:  []string{"darwin", "linux"},
-		Confidence: "high",
-		Gate:       "none",
-		Signatures: []Signature{
-			{
-				Expr:  "listen EPERM: operation not permitted /[^\\n]*(?:\\.pipe|\\.sock|\\.ipc)\\b[^\\n]*",
-				Words: []string{"listen eperm: operation not permitted /"},
-			},
-			{
-				Expr:  "error connecting to /(?:private/)?tmp/tmux-[^\\n]* \\(Operation not permitted\\)",
-				Words: []string{"error connecting to /"},
-			},
-		},
-		Cause: "Creating or connecting a unix socket is a separate permission from file writes; on Linux the seccomp filter blocks it outright.",
-		Fix: Fix{
-			Scope: "command",
-			Line:  "use the tool's mode without a socket, such as `node --import tsx file.ts` for `tsx file.ts`",
-			Steps: []string{"Use the tool's socket-less mode (`node --import tsx file.ts` instead of `tsx file.ts`).", "macOS client side only: list the exact socket in allowUnixSockets."},
-		},
-		Never:   []string{"allowAllUnixSockets as a convenience"},
-		Probe:   "localhost-bind",
-		Sources: []string{"https://github.com/anthropics/claude-code/issues/41254", "https://github.com/anthropics/claude-code/issues/50165", "https://github.com/openai/codex/issues/8343", "https://github.com/umputun/revdiff/issues/140"},
 	},
 	{
 		ID:         "loopback-connect-refused",
@@ -816,6 +873,18 @@ var builtin = []Entry{
 				Expr:  "deny network-outbound [^\\s:]+:(?:443|80)\\b",
 				Words: []string{"deny network-outbound "},
 			},
+			{
+				Expr:  "Proxy tunneling failed: Forbidden",
+				Words: []string{"proxy tunneling failed: forbidden"},
+			},
+			{
+				Expr:  "Proxy response \\(403\\) !== 200 when HTTP Tunneling",
+				Words: []string{"proxy response (403) !== 200 when http tunneling"},
+			},
+			{
+				Expr:  "Unable to tunnel through proxy\\. Proxy returns \"HTTP/1\\.[01] 403",
+				Words: []string{"unable to tunnel through proxy. proxy returns \"http/1.0 403", "unable to tunnel through proxy. proxy returns \"http/1.1 403"},
+			},
 		},
 		Lookalikes: "A plain 403 from the origin server is not this; require a CONNECT / proxy / allowlist word on the line.",
 		Cause:      "The destination host is not in sandbox.network.allowedDomains (or a WebFetch(domain:) allow rule).",
@@ -891,6 +960,22 @@ var builtin = []Entry{
 				Expr:  "ssh: connect to host [^\\n]+ port \\d+: (?:Operation not permitted|Network is unreachable|No route to host)",
 				Words: []string{"ssh: connect to host "},
 			},
+			{
+				Expr:  "ssh: connect to host [^\\n]+ port \\d+: (?:Permission denied|Undefined error: 0)",
+				Words: []string{"ssh: connect to host "},
+			},
+			{
+				Expr:  "nc: connection failed, SOCKSv5 error",
+				Words: []string{"nc: connection failed, socksv5 error"},
+			},
+			{
+				Expr:  "socat\\[\\d+\\] E CONNECT [^\\n]*: (?:Forbidden|Proxy Authentication Required)",
+				Words: []string{"] e connect "},
+			},
+			{
+				Expr:  "deny network-outbound [^\\s:]+:22\\b",
+				Words: []string{"deny network-outbound "},
+			},
 		},
 		Cause: "Only the HTTP/SOCKS proxy leaves the sandbox; ssh has no DNS or TCP of its own, and the injected ProxyCommand uses an `nc` that cannot authenticate to the SOCKS proxy (macOS).",
 		Fix: Fix{
@@ -941,6 +1026,22 @@ var builtin = []Entry{
 			{
 				Expr:  "dns error: failed to lookup address information",
 				Words: []string{"dns error: failed to lookup address information"},
+			},
+			{
+				Expr:  "Name or service not known",
+				Words: []string{"name or service not known"},
+			},
+			{
+				Expr:  "unable to resolve host address",
+				Words: []string{"unable to resolve host address"},
+			},
+			{
+				Expr:  "Temporary failure resolving '",
+				Words: []string{"temporary failure resolving '"},
+			},
+			{
+				Expr:  "error connecting to api\\.github\\.com",
+				Words: []string{"error connecting to api.github.com"},
 			},
 		},
 		Lookalikes: "Also a plain offline machine or a typo. Only with the sandbox known to be on; ask whether the same lookup works in a terminal.",
@@ -1048,7 +1149,7 @@ var builtin = []Entry{
 		Gate:       "none",
 		Signatures: []Signature{
 			{
-				Expr:  "(?i)(?:can't|cannot) create temp file for here[- ]document: (?:operation not permitted|read-only file system|no such file or directory)",
+				Expr:  "(?i)(?:can't|cannot) create temp file for here[- ]document: (?:operation not permitted|permission denied|read-only file system|no such file or directory)",
 				Words: []string{"can't create temp file for here", "cannot create temp file for here"},
 			},
 		},
@@ -1306,6 +1407,14 @@ var builtin = []Entry{
 			{
 				Expr:  "EROFS: read-only file system",
 				Words: []string{"erofs: read-only file system"},
+			},
+			{
+				Expr:  "(?m)^[^\\n]*: read-only file system\\s*$",
+				Words: []string{": read-only file system"},
+			},
+			{
+				Expr:  "(?i)read-only file system (?:\\(30\\)|@ |at [^\\n]* line \\d)",
+				Words: []string{"read-only file "},
 			},
 		},
 		Lookalikes: "Real read-only media, snap/flatpak mounts, a full or damaged disk remounted read-only. Suggest `touch` of the same path in a terminal.",

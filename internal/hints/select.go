@@ -93,6 +93,22 @@ func Select(text string, found []Match, sandbox func() Sandbox) *Hint {
 	return h
 }
 
+// NotQuoted leaves out of found the entries that match the first n bytes of text
+// only where these repeat words of the command, as the output of a commit or an
+// echo does: what a command was told to say did not happen to it.
+func NotQuoted(found []Match, text string, n int, command string) []Match {
+	return slices.DeleteFunc(found, func(m Match) bool {
+		quoted := func(m Match) bool {
+			return m.Start < n && strings.Contains(command, strings.TrimSpace(text[m.Start:m.End]))
+		}
+		if !quoted(m) {
+			return false
+		}
+		all := Inspect(text, []*Entry{m.Entry})[0].Matches
+		return len(all) < maxLookMatches && !slices.ContainsFunc(all, func(m Match) bool { return !quoted(m) })
+	})
+}
+
 // protects reports whether one of the lines that the entry matches names
 // something that it protects.
 func (e *Entry) protects(text string) bool {
