@@ -13,7 +13,7 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "bwrap: loopback: Failed (?:RTM_NEWADDR|to look up IPV4 address|RTM_NEWLINK)[^\\n]*",
-				Words: []string{"bwrap: loopback: failed "},
+				Words: []string{"bwrap: loopback: failed rtm_newaddr", "bwrap: loopback: failed to look up ipv4 address", "bwrap: loopback: failed rtm_newlink"},
 			},
 		},
 		Cause: "The kernel lets bwrap create the namespace but an AppArmor policy (Ubuntu 23.10+, `kernel.apparmor_restrict_unprivileged_userns=1`) strips CAP_NET_ADMIN inside it, so the loopback address cannot be added. Some Claude Code versions then run the command UNSANDBOXED without a loud message.",
@@ -50,6 +50,7 @@ var builtin = []Entry{
 			{
 				Expr:  "bwrap: (?:pivot_root|Failed to make / slave|unshare failed)[^\\n]*: Operation not permitted",
 				Words: []string{": operation not permitted"},
+				With:  []string{"bwrap: pivot_root", "bwrap: failed to make / slave", "bwrap: unshare failed"},
 			},
 		},
 		Cause: "The kernel (`kernel.unprivileged_userns_clone=0`, `user.max_user_namespaces=0`), a container seccomp profile, or AppArmor blocks `clone(CLONE_NEWUSER)`. Nothing in settings.json can fix it.",
@@ -74,10 +75,12 @@ var builtin = []Entry{
 			{
 				Expr:  "apply-seccomp: [^\\n]*(?:setgroups|nested userns|CAP_SYS_ADMIN)[^\\n]*",
 				Words: []string{"apply-seccomp: "},
+				With:  []string{"setgroups", "nested userns", "cap_sys_admin"},
 			},
 			{
 				Expr:  "apply-seccomp: [^\\n]*: (?:Operation not permitted|Permission denied)",
 				Words: []string{"apply-seccomp: "},
+				With:  []string{": operation not permitted", ": permission denied"},
 			},
 		},
 		Cause: "The helper that installs the unix-socket filter unshares a second user namespace inside bwrap's; AppArmor or a container denies writing setgroups there. Every sandboxed command fails; the host's plain bwrap test still passes.",
@@ -126,10 +129,11 @@ var builtin = []Entry{
 			{
 				Expr:  "bwrap: Can't (?:mkdir parents for|mkdir|create file at|bind mount [^\\n]* on) [^\\n]+",
 				Words: []string{"bwrap: can't "},
+				With:  []string{"mkdir parents for", "mkdir", "create file at", "bind mount "},
 			},
 			{
 				Expr:  "bwrap: Can't (?:find source path|mount tmpfs on|chdir to) [^\\n]+",
-				Words: []string{"bwrap: can't find source path", "bwrap: can't mount tmpfs on", "bwrap: can't chdir to"},
+				Words: []string{"bwrap: can't find source path ", "bwrap: can't mount tmpfs on ", "bwrap: can't chdir to "},
 			},
 		},
 		Cause: "The sandbox masks configuration paths with bind mounts; a parent is missing, is a file, or is read-only (a file named `.claude`, a dangling symlink, a read-only project).",
@@ -182,7 +186,8 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "(?:magpie-gpg-touch|sallyport-touch)/[^\\s:]*: (?:Operation not permitted|Read-only file system|Permission denied)",
-				Words: []string{"magpie-gpg-touch", "sallyport-touch"},
+				Words: []string{"magpie-gpg-touch/", "sallyport-touch/"},
+				With:  []string{": operation not permitted", ": read-only file system", ": permission denied"},
 			},
 		},
 		Cause: "The overlay's runtime directory lies outside the sandbox write set (older versions fell back to /tmp on macOS). No watcher runs, nobody is asked to touch the key, the agent gives up with `agent refused operation`.",
@@ -206,10 +211,12 @@ var builtin = []Entry{
 			{
 				Expr:  "cannot exec '[^'\\n]*(?:gpg-touch-wrap-[^'\\n]*|gpg-touch-overlay[^'\\n]* wrap [^'\\n]*|touch-overlay[^'\\n]*)': (?:Operation not permitted|Permission denied|No such file or directory)",
 				Words: []string{"': operation not permitted", "': permission denied", "': no such file or directory"},
+				With:  []string{"cannot exec '"},
 			},
 			{
 				Expr:  "(?:bash|sh|zsh): [^\\s:]*gpg-touch-(?:wrap-[^\\s:]*|overlay(?:\\.sh)?): (?:Operation not permitted|Permission denied)",
 				Words: []string{": operation not permitted", ": permission denied"},
+				With:  []string{"gpg-touch-"},
 			},
 		},
 		Cause: "Global git config (`gpg.ssh.program`, `gpg.program`, `core.sshCommand`) names a file under ~/.claude, which the sandbox read-denies. Fails in well under a second, before the key is involved.",
@@ -234,6 +241,7 @@ var builtin = []Entry{
 			{
 				Expr:  "Couldn't load public key [^\\n]*\\.ssh/[^\\n]*: (?:No such file or directory|Operation not permitted|Permission denied)",
 				Words: []string{"couldn't load public key "},
+				With:  []string{": no such file or directory", ": operation not permitted", ": permission denied"},
 			},
 		},
 		Cause: "`gpg.format=ssh`: git runs `ssh-keygen -Y sign -f <user.signingkey>`; that public file sits under ~/.ssh, which `permissions.deny` / `denyRead` hides. Instant failure, no touch requested.",
@@ -311,18 +319,22 @@ var builtin = []Entry{
 			{
 				Expr:  "gpg: (?:keydb_search failed|signing failed|[^\\n]*): No agent running",
 				Words: []string{": no agent running"},
+				With:  []string{"gpg: "},
 			},
 			{
 				Expr:  "gpg: keyblock resource '[^'\\n]*': (?:Permission denied|Operation not permitted)",
 				Words: []string{"gpg: keyblock resource '"},
+				With:  []string{"': permission denied", "': operation not permitted"},
 			},
 			{
 				Expr:  "gpg: failed to create temporary file '[^'\\n]*': (?:Read-only file system|Operation not permitted|Permission denied)",
 				Words: []string{"gpg: failed to create temporary file '"},
+				With:  []string{"': read-only file system", "': operation not permitted", "': permission denied"},
 			},
 			{
 				Expr:  "gpg: connecting dirmngr at '[^'\\n]*' failed: (?:Operation not permitted|Permission denied|IPC connect call failed)",
 				Words: []string{"gpg: connecting dirmngr at '"},
+				With:  []string{"' failed: operation not permitted", "' failed: permission denied", "' failed: ipc connect call failed"},
 			},
 		},
 		Lookalikes: "`signing failed: Timeout` is an untouched key, `Bad passphrase` is not sandbox-related; `No secret key` is ambiguous and only counts together with a keyblock line.",
@@ -348,10 +360,12 @@ var builtin = []Entry{
 			{
 				Expr:  "(?:Unable to create|cannot open|could not open) '[^'\\n]*/\\.git/worktrees/[^'\\n]+': (?:Read-only file system|Operation not permitted|Permission denied)",
 				Words: []string{"/.git/worktrees/"},
+				With:  []string{"': read-only file system", "': operation not permitted", "': permission denied"},
 			},
 			{
 				Expr:  "(?:Unable to create|cannot open) '[^'\\n]*/(?:\\.bare|worktrees)/[^'\\n]*(?:index\\.lock|FETCH_HEAD|HEAD\\.lock)': (?:Read-only file system|Operation not permitted)",
 				Words: []string{"index.lock': read-only file system", "index.lock': operation not permitted", "fetch_head': read-only file system", "fetch_head': operation not permitted", "head.lock': read-only file system", "head.lock': operation not permitted"},
+				With:  []string{"unable to create '", "cannot open '"},
 			},
 		},
 		Cause: "A worktree's index and refs live under <main>/.git/worktrees/<name>; sandboxes that allow only the working directory block them. Bare-repository layouts hit it too.",
@@ -376,10 +390,12 @@ var builtin = []Entry{
 			{
 				Expr:  "(?:Unable to create|could not open|cannot open) '[^'\\n]*\\.git/(?:index\\.lock|HEAD\\.lock|FETCH_HEAD|refs/[^'\\n]+|objects/[^'\\n]+)': (?:Read-only file system|Operation not permitted)",
 				Words: []string{"': read-only file system", "': operation not permitted"},
+				With:  []string{"unable to create '", "could not open '", "cannot open '"},
 			},
 			{
 				Expr:  "unable to (?:create|write) (?:temporary file|file [^\\n]*\\.git/[^\\n]*|[^\\n]*object file[^\\n]*): (?:Read-only file system|Operation not permitted)",
-				Words: []string{"unable to create", "unable to write"},
+				Words: []string{"unable to create ", "unable to write "},
+				With:  []string{": read-only file system", ": operation not permitted"},
 			},
 			{
 				Expr:  "insufficient permission for adding an object to repository database",
@@ -407,14 +423,17 @@ var builtin = []Entry{
 			{
 				Expr:  "could not lock config file [^\\n]*\\.git/config: (?:Operation not permitted|Read-only file system|Device or resource busy|Permission denied)",
 				Words: []string{"could not lock config file "},
+				With:  []string{".git/config: operation not permitted", ".git/config: read-only file system", ".git/config: device or resource busy", ".git/config: permission denied"},
 			},
 			{
 				Expr:  "could not lock config file [^\\n]*\\.git/config: File exists",
 				Words: []string{"could not lock config file "},
+				With:  []string{".git/config: file exists"},
 			},
 			{
 				Expr:  "could not lock config file [^\\n]*\\.gitconfig: (?:Read-only file system|Operation not permitted|Permission denied)",
 				Words: []string{"could not lock config file "},
+				With:  []string{".gitconfig: read-only file system", ".gitconfig: operation not permitted", ".gitconfig: permission denied"},
 			},
 		},
 		Cause: "Writes to .git/config and .git/hooks are denied by the harness on purpose (they can make later git commands run code). With `File exists` the sandbox itself left an empty .git/config.lock behind as a mount target.",
@@ -437,11 +456,13 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "unable to (?:create file|unlink old) '?[^\\n']*(?:\\.claude/(?:commands|agents|skills|settings(?:\\.local)?\\.json)|\\.vscode/|\\.idea/|\\.mcp\\.json|\\.gitmodules|\\.gitconfig)[^\\n']*'?: (?:Operation not permitted|Read-only file system|Device or resource busy)",
-				Words: []string{"unable to create file", "unable to unlink old"},
+				Words: []string{"unable to create file ", "unable to create file '", "unable to unlink old ", "unable to unlink old '"},
+				With:  []string{": operation not permitted", ": read-only file system", ": device or resource busy", "': operation not permitted", "': read-only file system", "': device or resource busy"},
 			},
 			{
 				Expr:  "(?:operation not permitted|Operation not permitted): [^\\n]*/\\.(?:vscode|idea)/[^\\n]+",
-				Words: []string{"operation not permitted"},
+				Words: []string{"operation not permitted: "},
+				With:  []string{"/.vscode/", "/.idea/"},
 			},
 		},
 		Cause: "A hard-coded deny-within-allow list protects agent and editor configuration; tracked files there cannot be materialised by git checkout, pull, stash pop or worktree add.",
@@ -465,10 +486,12 @@ var builtin = []Entry{
 			{
 				Expr:  "error: [^\\n]*: unsupported file type",
 				Words: []string{": unsupported file type"},
+				With:  []string{"error: "},
 			},
 			{
 				Expr:  "cannot hash [^\\n]*: unsupported file type",
 				Words: []string{": unsupported file type"},
+				With:  []string{"cannot hash "},
 			},
 			{
 				Expr:  "ambiguous argument 'HEAD': both revision and filename",
@@ -477,6 +500,7 @@ var builtin = []Entry{
 			{
 				Expr:  "Access to the path '[^'\\n]*\\.(?:gitmodules|gitconfig|mcp\\.json)' is denied",
 				Words: []string{"access to the path '"},
+				With:  []string{".gitmodules' is denied", ".gitconfig' is denied", ".mcp.json' is denied"},
 			},
 		},
 		Cause: "bwrap masks denied paths with /dev/null bind mounts; a path that did not exist appears as a character device (inside) or a zero-byte 0444 file (outside, while a command runs, or left over after a kill).",
@@ -504,14 +528,17 @@ var builtin = []Entry{
 			{
 				Expr:  "shell-init: error retrieving current directory: getcwd: [^\\n]*(?:Operation not permitted|Permission denied)",
 				Words: []string{"shell-init: error retrieving current directory: getcwd: "},
+				With:  []string{"operation not permitted", "permission denied"},
 			},
 			{
 				Expr:  "fatal: Invalid path '[^'\\n]*': Operation not permitted",
 				Words: []string{"fatal: invalid path '"},
+				With:  []string{"': operation not permitted"},
 			},
 			{
 				Expr:  "EPERM[^\\n]*uv_cwd",
 				Words: []string{"uv_cwd"},
+				With:  []string{"eperm"},
 			},
 			{
 				Expr:  "\\.git(?:/HEAD)?: Operation not permitted",
@@ -585,11 +612,13 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "dial unix [^\\n]*-local/run/(?:podman|docker)\\.sock: connect: (?:no such file or directory|connection refused)",
-				Words: []string{"-local/run/podman", "-local/run/docker"},
+				Words: []string{"-local/run/podman.sock: connect: no such file or directory", "-local/run/podman.sock: connect: connection refused", "-local/run/docker.sock: connect: no such file or directory", "-local/run/docker.sock: connect: connection refused"},
+				With:  []string{"dial unix "},
 			},
 			{
 				Expr:  "container-gateway: backend[^\\n]*(?:is unreachable|timed out|closed)",
 				Words: []string{"container-gateway: backend"},
+				With:  []string{"is unreachable", "timed out", "closed"},
 			},
 		},
 		Cause: "The SessionStart hook did not start it (no trusted copy installed, or idle timeout), or the podman machine / docker daemon behind it stopped. Backends are discovered only at start.",
@@ -611,7 +640,8 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "dial unix [^\\n]*-local/run/(?:podman|docker)\\.sock: connect: (?:operation not permitted|permission denied)",
-				Words: []string{"-local/run/podman", "-local/run/docker"},
+				Words: []string{"-local/run/podman.sock: connect: operation not permitted", "-local/run/podman.sock: connect: permission denied", "-local/run/docker.sock: connect: operation not permitted", "-local/run/docker.sock: connect: permission denied"},
+				With:  []string{"dial unix "},
 			},
 		},
 		Cause: "macOS: connect(2) to a unix socket needs its own grant. Linux: the key is ignored; with the seccomp filter active unix sockets cannot be opened at all.",
@@ -642,7 +672,8 @@ var builtin = []Entry{
 			},
 			{
 				Expr:  "dial unix [^\\n]*docker\\.sock: connect: (?:operation not permitted|permission denied)",
-				Words: []string{"docker.sock: connect: "},
+				Words: []string{"docker.sock: connect: operation not permitted", "docker.sock: connect: permission denied"},
+				With:  []string{"dial unix "},
 			},
 			{
 				Expr:  "permission denied while trying to connect to the (?:Docker daemon socket|docker API)",
@@ -663,6 +694,7 @@ var builtin = []Entry{
 			{
 				Expr:  "failed to read identity \\\"[^\\\"\\n]*containers/podman/machine[^\\\"\\n]*\\\": operation not permitted",
 				Words: []string{"failed to read identity \""},
+				With:  []string{"containers/podman/machine"},
 			},
 			{
 				Expr:  "failed to connect to the docker API at unix://[^\\n]*",
@@ -675,10 +707,12 @@ var builtin = []Entry{
 			{
 				Expr:  "Error while fetching server API version: [^\\n]*(?:Operation not permitted|Permission denied|Connection aborted)",
 				Words: []string{"error while fetching server api version: "},
+				With:  []string{"operation not permitted", "permission denied", "connection aborted"},
 			},
 			{
 				Expr:  "cannot access containerd socket [^\\n]*(?:permission denied|operation not permitted)",
 				Words: []string{"cannot access containerd socket "},
+				With:  []string{"permission denied", "operation not permitted"},
 			},
 		},
 		Lookalikes: "The same Docker line appears when the daemon is simply stopped or the user is not in the docker group. `podman machine list` printing an empty table inside the sandbox proves nothing.",
@@ -704,22 +738,27 @@ var builtin = []Entry{
 			{
 				Expr:  "listen EPERM: operation not permitted /[^\\n]*(?:\\.pipe|\\.sock|\\.ipc)\\b[^\\n]*",
 				Words: []string{"listen eperm: operation not permitted /"},
+				With:  []string{".pipe", ".sock", ".ipc"},
 			},
 			{
 				Expr:  "error connecting to /(?:private/)?tmp/tmux-[^\\n]* \\(Operation not permitted\\)",
-				Words: []string{"error connecting to /"},
+				Words: []string{" (operation not permitted)"},
+				With:  []string{"error connecting to /tmp/tmux-", "error connecting to /private/tmp/tmux-"},
 			},
 			{
 				Expr:  "listen unix [^\\n]*: bind: (?:operation not permitted|permission denied)",
 				Words: []string{": bind: operation not permitted", ": bind: permission denied"},
+				With:  []string{"listen unix "},
 			},
 			{
 				Expr:  "(?i)\\bbind(?:\\(\\)|ing)?:? [^\\n]*(?:\\.sock|\\.socket|\\.ipc|\\.pipe)\\b[^\\n]*operation not permitted",
 				Words: []string{"operation not permitted"},
+				With:  []string{"bind ", "bind: ", "bind() ", "bind(): ", "binding ", "binding: "},
 			},
 			{
 				Expr:  "error creating /(?:private/)?tmp/tmux-[^\\n]* \\((?:Operation not permitted|Permission denied)\\)",
-				Words: []string{"error creating /"},
+				Words: []string{"error creating /tmp/tmux-", "error creating /private/tmp/tmux-"},
+				With:  []string{" (operation not permitted)", " (permission denied)"},
 			},
 		},
 		Cause: "Creating or connecting a unix socket is a separate permission from file writes; on Linux the seccomp filter blocks it outright.",
@@ -747,10 +786,12 @@ var builtin = []Entry{
 			{
 				Expr:  "(?i)\\bbind(?:ing)?\\b[^\\n]*(?:operation not permitted|Errno 1\\])",
 				Words: []string{"operation not permitted", "errno 1]"},
+				With:  []string{"bind", "binding"},
 			},
 			{
 				Expr:  "(?i)operation not permitted[^\\n]*\\bbind(?:ing)?\\b",
 				Words: []string{"operation not permitted"},
+				With:  []string{"bind", "binding"},
 			},
 			{
 				Expr:  "\\[Errno 49\\] Can't assign requested address",
@@ -759,18 +800,22 @@ var builtin = []Entry{
 			{
 				Expr:  "listen (?:tcp|udp)[46]? [^\\n]*: bind: operation not permitted",
 				Words: []string{": bind: operation not permitted"},
+				With:  []string{"listen tcp ", "listen tcp4 ", "listen tcp6 ", "listen udp ", "listen udp4 ", "listen udp6 "},
 			},
 			{
 				Expr:  "listen (?:tcp|udp)[46]? [^\\n]*:(?:0|[1-9]\\d{3,4}): bind: permission denied",
 				Words: []string{": bind: permission denied"},
+				With:  []string{"listen tcp ", "listen tcp4 ", "listen tcp6 ", "listen udp ", "listen udp4 ", "listen udp6 "},
 			},
 			{
 				Expr:  "127\\.0\\.0\\.1[^\\n]*[Pp]ermission denied",
 				Words: []string{"permission denied"},
+				With:  []string{"127.0.0.1"},
 			},
 			{
 				Expr:  "\\.bind\\([^\\n]*\\)\\n(?:[ ~^]*\\n)?PermissionError: \\[Errno 1\\]",
 				Words: []string{"permissionerror: [errno 1]"},
+				With:  []string{".bind("},
 				Lines: 2,
 			},
 			{
@@ -780,6 +825,7 @@ var builtin = []Entry{
 			{
 				Expr:  "Failed to listen on [^\\n]*Operation not permitted",
 				Words: []string{"failed to listen on "},
+				With:  []string{"operation not permitted"},
 			},
 		},
 		Lookalikes: "`Address already in use` is normally a real clash. `bind: permission denied` on a port below 1024 is ordinary unix privilege.",
@@ -804,14 +850,16 @@ var builtin = []Entry{
 			{
 				Expr:  "(?:Failed to connect to|connect to) (?:localhost|127\\.0\\.0\\.1|::1) port \\d+[^\\n]*(?:Connection refused|Operation not permitted|Couldn't connect)",
 				Words: []string{"connection refused", "operation not permitted", "couldn't connect"},
+				With:  []string{"failed to connect to localhost port ", "failed to connect to 127.0.0.1 port ", "failed to connect to ::1 port ", "connect to localhost port ", "connect to 127.0.0.1 port ", "connect to ::1 port "},
 			},
 			{
 				Expr:  "dial tcp (?:127\\.0\\.0\\.1|\\[::1\\]):\\d+: connect: (?:connection refused|operation not permitted)",
-				Words: []string{"dial tcp 127.0.0.1", "dial tcp [::1]"},
+				Words: []string{"dial tcp 127.0.0.1:", "dial tcp [::1]:"},
+				With:  []string{": connect: connection refused", ": connect: operation not permitted"},
 			},
 			{
 				Expr:  "ECONNREFUSED (?:127\\.0\\.0\\.1|::1):\\d+",
-				Words: []string{"econnrefused 127.0.0.1", "econnrefused ::1"},
+				Words: []string{"econnrefused 127.0.0.1:", "econnrefused ::1:"},
 			},
 			{
 				Expr:  "Connection refused[^\\n]*127\\.0\\.0\\.1|127\\.0\\.0\\.1[^\\n]*Connection refused",
@@ -844,6 +892,7 @@ var builtin = []Entry{
 			{
 				Expr:  "(?i)blocked by (?:network )?allowlist",
 				Words: []string{"allowli"},
+				With:  []string{"ed by "},
 			},
 			{
 				Expr:  "CONNECT tunnel failed, response 403",
@@ -959,10 +1008,12 @@ var builtin = []Entry{
 			{
 				Expr:  "ssh: connect to host [^\\n]+ port \\d+: (?:Operation not permitted|Network is unreachable|No route to host)",
 				Words: []string{"ssh: connect to host "},
+				With:  []string{": operation not permitted", ": network is unreachable", ": no route to host"},
 			},
 			{
 				Expr:  "ssh: connect to host [^\\n]+ port \\d+: (?:Permission denied|Undefined error: 0)",
 				Words: []string{"ssh: connect to host "},
+				With:  []string{": permission denied", ": undefined error: 0"},
 			},
 			{
 				Expr:  "nc: connection failed, SOCKSv5 error",
@@ -971,6 +1022,7 @@ var builtin = []Entry{
 			{
 				Expr:  "socat\\[\\d+\\] E CONNECT [^\\n]*: (?:Forbidden|Proxy Authentication Required)",
 				Words: []string{"] e connect "},
+				With:  []string{": forbidden", ": proxy authentication required"},
 			},
 			{
 				Expr:  "deny network-outbound [^\\s:]+:22\\b",
@@ -1001,11 +1053,12 @@ var builtin = []Entry{
 			},
 			{
 				Expr:  "getaddrinfo (?:ENOTFOUND|EAI_AGAIN) [^\\n]+",
-				Words: []string{"getaddrinfo enotfound", "getaddrinfo eai_again"},
+				Words: []string{"getaddrinfo enotfound ", "getaddrinfo eai_again "},
 			},
 			{
 				Expr:  "dial tcp: lookup [^\\n]+: (?:no such host|[^\\n]*connection refused|[^\\n]*operation not permitted|[^\\n]*server misbehaving)",
 				Words: []string{"dial tcp: lookup "},
+				With:  []string{"no such host", "connection refused", "operation not permitted", "server misbehaving"},
 			},
 			{
 				Expr:  "Temporary failure in name resolution",
@@ -1119,6 +1172,7 @@ var builtin = []Entry{
 			{
 				Expr:  "CERTIFICATE_VERIFY_FAILED[^\\n]*(?:self[- ]signed certificate in certificate chain|Missing Authority Key Identifier|unable to get local issuer certificate)",
 				Words: []string{"certificate_verify_failed"},
+				With:  []string{"self signed certificate in certificate chain", "self-signed certificate in certificate chain", "missing authority key identifier", "unable to get local issuer certificate"},
 			},
 			{
 				Expr:  "SELF_SIGNED_CERT_IN_CHAIN",
@@ -1150,7 +1204,8 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "(?i)(?:can't|cannot) create temp file for here[- ]document: (?:operation not permitted|permission denied|read-only file system|no such file or directory)",
-				Words: []string{"can't create temp file for here", "cannot create temp file for here"},
+				Words: []string{"can't create temp file for here document: ", "can't create temp file for here-document: ", "cannot create temp file for here document: ", "cannot create temp file for here-document: "},
+				With:  []string{"operation not permitted", "ion denied", "read-only file ", "uch file or directory"},
 			},
 		},
 		Cause: "zsh takes the temp name from TMPPREFIX (default /tmp/zsh) and ignores TMPDIR. A redirection on the same command has already truncated its target.",
@@ -1175,6 +1230,7 @@ var builtin = []Entry{
 			{
 				Expr:  "/tmp/[^\\s':]*'?: Read-only file system",
 				Words: []string{": read-only file system", "': read-only file system"},
+				With:  []string{"/tmp/"},
 			},
 			{
 				Expr:  "Read-only file system: '/tmp/",
@@ -1182,15 +1238,17 @@ var builtin = []Entry{
 			},
 			{
 				Expr:  "mktemp: failed to create (?:file|directory) via template '?/tmp/[^\\n]*",
-				Words: []string{"mktemp: failed to create "},
+				Words: []string{"mktemp: failed to create file via template /tmp/", "mktemp: failed to create file via template '/tmp/", "mktemp: failed to create directory via template /tmp/", "mktemp: failed to create directory via template '/tmp/"},
 			},
 			{
 				Expr:  "mktemp: mkd?s?temp failed on [^\\n]*: (?:Operation not permitted|Read-only file system)",
 				Words: []string{": operation not permitted", ": read-only file system"},
+				With:  []string{"mktemp: mktemp failed on ", "mktemp: mkstemp failed on ", "mktemp: mkdtemp failed on ", "mktemp: mkdstemp failed on "},
 			},
 			{
 				Expr:  "creating work dir: mkdir /(?:var/folders|tmp)/[^\\n]*: (?:permission denied|operation not permitted|read-only file system)",
-				Words: []string{"creating work dir: mkdir /"},
+				Words: []string{"creating work dir: mkdir /var/folders/", "creating work dir: mkdir /tmp/"},
+				With:  []string{": permission denied", ": operation not permitted", ": read-only file system"},
 			},
 		},
 		Cause: "TMPDIR is unset or overwritten (login shell, env -i, Makefile) and the tool falls back to /tmp, or TMPDIR is outside the writable set.",
@@ -1213,7 +1271,7 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "command not found: (?:prek|uvx?)(?:$|[^A-Za-z0-9_-])",
-				Words: []string{"command not found: "},
+				Words: []string{"command not found: prek", "command not found: uv", "command not found: uvx"},
 				Lines: -1,
 			},
 			{
@@ -1253,22 +1311,27 @@ var builtin = []Entry{
 			{
 				Expr:  "failed to (?:open|create|write|initialize)[^\\n]*`?[^\\n]*/\\.cache/uv/[^\\n]*(?:Permission denied|Operation not permitted|Read-only file system)",
 				Words: []string{"permission denied", "operation not permitted", "read-only file system"},
+				With:  []string{"failed to open", "failed to create", "failed to write", "failed to initialize"},
 			},
 			{
 				Expr:  "(?:failed to [^\\n]*|error: )[^\\n]*\\.cargo/(?:registry|git)/[^\\n]*(?:Permission denied|Operation not permitted|Read-only file system)",
 				Words: []string{"permission denied", "operation not permitted", "read-only file system"},
+				With:  []string{".cargo/registry/", ".cargo/git/"},
 			},
 			{
 				Expr:  "(?:could not create|failed to initialize build cache at|open|mkdir) [^\\n]*(?:go-build|/go/pkg/(?:mod|sumdb))[^\\n]*: (?:permission denied|operation not permitted|read-only file system)",
 				Words: []string{": permission denied", ": operation not permitted", ": read-only file system"},
+				With:  []string{"go-build", "/go/pkg/mod", "/go/pkg/sumdb"},
 			},
 			{
 				Expr:  "WARNING: The directory '[^'\\n]*/\\.cache/pip[^'\\n]*' or its parent directory is not owned or is not writable",
 				Words: []string{"warning: the directory '"},
+				With:  []string{"' or its parent directory is not owned or is not writable"},
 			},
 			{
 				Expr:  "(?:Gradle|gradle)[^\\n]*\\.gradle/[^\\n]*(?:Permission denied|Operation not permitted|Read-only file system)",
 				Words: []string{"permission denied", "operation not permitted", "read-only file system"},
+				With:  []string{".gradle/"},
 			},
 		},
 		Lookalikes: "Global npm installs into /usr/lib are an ordinary permission problem.",
@@ -1294,10 +1357,12 @@ var builtin = []Entry{
 			{
 				Expr:  "bootstrap_check_in [^\\n]*: Permission denied \\(1100\\)",
 				Words: []string{"bootstrap_check_in "},
+				With:  []string{": permission denied (1100)"},
 			},
 			{
 				Expr:  "MachPortRendezvousServer[^\\n]*Permission denied",
 				Words: []string{"machportrendezvousserver"},
+				With:  []string{"permission denied"},
 			},
 		},
 		Cause: "Chromium registers a mach service per process; no setting can allow mach-register.",
@@ -1321,6 +1386,7 @@ var builtin = []Entry{
 			{
 				Expr:  "/dev/fd/\\d+: (?:Operation not permitted|Permission denied)",
 				Words: []string{": operation not permitted", ": permission denied"},
+				With:  []string{"/dev/fd/"},
 			},
 		},
 		Cause: "The file descriptors behind <(…) are not readable under the sandbox profile.",
@@ -1343,7 +1409,8 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "(?i)operation not permitted: /(?:private/)?tmp/claude-\\d+/cwd-[^\\s]+",
-				Words: []string{"operation not permitted: /"},
+				Words: []string{"operation not permitted: /tmp/claude-", "operation not permitted: /private/tmp/claude-"},
+				With:  []string{"/cwd-"},
 			},
 		},
 		Cause: "Harness bookkeeping; the command itself succeeded but the exit status may be non-zero.",
@@ -1366,6 +1433,7 @@ var builtin = []Entry{
 			{
 				Expr:  "(?m)^[^\\n]*(?:/Users/[^/\\s]+|/home/[^/\\s]+)/\\.[A-Za-z][^\\n:]*: Operation not permitted",
 				Words: []string{": operation not permitted"},
+				With:  []string{"users/", "home/"},
 			},
 			{
 				Expr:  "PermissionError: \\[Errno 1\\] Operation not permitted: '[^'\\n]+'",
@@ -1398,7 +1466,7 @@ var builtin = []Entry{
 		Signatures: []Signature{
 			{
 				Expr:  "(?m)^[^\\n]*: Read-only file system(?: \\(os error 30\\))?\\s*$",
-				Words: []string{": read-only file system"},
+				Words: []string{": read-only file system", ": read-only file system (os error 30)"},
 			},
 			{
 				Expr:  "\\[Errno 30\\] Read-only file system",

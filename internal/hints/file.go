@@ -20,7 +20,7 @@ const (
 	maxFiles      = 64
 	maxFileBytes  = 512 << 10
 	maxDepth      = 32
-	maxEntries    = 256 // a file
+	maxEntries    = 256 // of a person's own, over all files
 	maxSignatures = 32  // an entry
 	maxText       = 600 // characters of a field
 	maxListItems  = 40
@@ -111,6 +111,10 @@ func (c *Catalogue) add(path string, f *File) {
 		spec := f.Specs[i]
 		spec.File = path
 		e := &spec.Entry
+		if len(c.specs) == maxEntries {
+			c.Problems = append(c.Problems, Problem{Path: path, Err: fmt.Errorf("more than %d entries, the rest is not used", maxEntries)})
+			break
+		}
 		if old := Find(c.Entries, e.ID); old != nil {
 			if old.File != "" {
 				c.Problems = append(c.Problems, Problem{Path: path, Err: fmt.Errorf("entry %q: already defined in %s", e.ID, old.File)})

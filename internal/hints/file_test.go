@@ -1,6 +1,7 @@
 package hints
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -130,6 +131,21 @@ func TestBrokenFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestOwnEntriesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	for f := range 3 {
+		var b strings.Builder
+		for i := range 150 {
+			b.WriteString(entry("vpn-down", fmt.Sprintf("own-%d-%d", f, i)))
+		}
+		testenv.Write(t, filepath.Join(dir, fmt.Sprintf("%d.toml", f)), b.String())
+	}
+	c := Load(dir)
+	if own := len(c.Entries) - len(Builtin()); own != maxEntries || len(c.Problems) == 0 {
+		t.Errorf("%d own entries, problems %v; want %d and a problem", own, c.Problems, maxEntries)
 	}
 }
 

@@ -189,6 +189,20 @@ func holdsAt(text string, start int, word string) bool {
 	return true
 }
 
+// holdsAny reports whether text holds one of words, which are in lower case; it
+// does if there are none.
+func holdsAny(text string, words []string) bool {
+	for _, w := range words {
+		first := w[0] | 0x20
+		for i := 0; i+len(w) <= len(text); i++ {
+			if text[i]|0x20 == first && holdsAt(text, i, w) {
+				return true
+			}
+		}
+	}
+	return len(words) == 0
+}
+
 func (s *scanner) hit(w int, text string, at int) {
 	for _, p := range s.words[w].probes {
 		pr := &s.probes[p]
@@ -240,7 +254,7 @@ func window(text string, from, to, n int) (start, end int) {
 func (s *scanner) try(p int, text string, start, end int) {
 	pr := &s.probes[p]
 	pr.shown = max(pr.shown, end, 1)
-	if pr.broken {
+	if pr.broken || !holdsAny(text[start:end], pr.sig.With) {
 		return
 	}
 	if pr.re == nil {

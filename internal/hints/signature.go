@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,6 +16,9 @@ type Signature struct {
 	// Words are texts of which every match holds at least one, ASCII letters
 	// compared without case. Without any, the expression is always tried.
 	Words []string
+	// With are further texts of which every match holds at least one, compared
+	// alike; none if the expression needs no second text.
+	With []string
 	// Lines is how many lines before and after the line that holds a word an
 	// expression must be shown to find every match around that word; -1 is all.
 	Lines int
@@ -50,7 +54,8 @@ func NewSignature(expr string) (Signature, error) {
 	if nullable(re) {
 		return Signature{}, errors.New("expression matches the empty string")
 	}
-	sig := Signature{Expr: expr, Words: required(re), Lines: newlines(re, true)}
+	sig := Signature{Expr: expr, Lines: newlines(re, true)}
+	sig.Words, sig.With = required(re)
 	if textAnchored(re) {
 		sig.Lines = -1
 	}
@@ -87,13 +92,24 @@ func nullable(re *syntax.Regexp) bool {
 }
 
 // required returns texts of which every match of re holds at least one, the
-// set that is likely the rarest; nil if none can be told.
-func required(re *syntax.Regexp) []string {
-	set := requiredSet(re)
-	if len(set) == 0 || shortest(set) < minWord {
-		return nil
+// set that is likely the rarest, and another such set from the rest of re; nil
+// for what cannot be told.
+func required(re *syntax.Regexp) (words, with []string) {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
 	}
-	return set
+	if set := exact(re); re.Op != syntax.OpConcat || usable(set) {
+		return better(nil, requiredSet(re)), nil
+	}
+	parts := requiredParts(re)
+	slices.SortStableFunc(parts, func(a, b []string) int { return rarity(b) - rarity(a) })
+	if len(parts) > 0 {
+		words = parts[0]
+	}
+	if len(parts) > 1 {
+		with = parts[1]
+	}
+	return words, with
 }
 
 func requiredSet(re *syntax.Regexp) []string {
@@ -123,20 +139,38 @@ func requiredSet(re *syntax.Regexp) []string {
 		}
 		return all
 	case syntax.OpConcat:
-		var best, run []string
-		for _, sub := range re.Sub {
-			if set := cross(run, exact(sub)); set != nil {
-				run = set
-				best = better(best, run)
-				continue
-			}
-			run = exact(sub)
-			best = better(best, run)
-			best = better(best, requiredSet(sub))
+		var best []string
+		for _, set := range requiredParts(re) {
+			best = better(best, set)
 		}
 		return best
 	}
 	return nil
+}
+
+// requiredParts returns usable sets for parts of a concatenation that do not
+// overlap. Neighbours that are exact are one part.
+func requiredParts(re *syntax.Regexp) [][]string {
+	var parts [][]string
+	add := func(set []string) {
+		if usable(set) {
+			parts = append(parts, set)
+		}
+	}
+	var run []string
+	for _, sub := range re.Sub {
+		set := exact(sub)
+		if joined := cross(run, set); joined != nil {
+			run = joined
+			continue
+		}
+		add(run)
+		if run = set; run == nil {
+			add(requiredSet(sub))
+		}
+	}
+	add(run)
+	return parts
 }
 
 // exact returns every text that re matches, up to ASCII case, or nil if they
@@ -259,12 +293,14 @@ func better(a, b []string) []string {
 	if !usable(a) {
 		return b
 	}
-	score := func(set []string) int { return 8*min(shortest(set), goodWord) - len(set) }
-	if score(b) > score(a) {
+	if rarity(b) > rarity(a) {
 		return b
 	}
 	return a
 }
+
+// rarity grows with how few texts are likely to hold one of a set.
+func rarity(set []string) int { return 8*min(shortest(set), goodWord) - len(set) }
 
 func shortest(set []string) int {
 	n := len(set[0])

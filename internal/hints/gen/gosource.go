@@ -28,6 +28,7 @@ func goSource(specs []hints.Spec) ([]byte, error) {
 			b.WriteString("{\n")
 			field(&b, "Expr", sig.Expr)
 			list(&b, "Words", sig.Words)
+			list(&b, "With", sig.With)
 			if sig.Lines != 0 {
 				fmt.Fprintf(&b, "Lines: %d,\n", sig.Lines)
 			}
