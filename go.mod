@@ -19,8 +19,3 @@ require (
 	github.com/tidwall/pretty v1.3.0 // indirect
 	golang.org/x/tools v0.26.0 // indirect
 )
-
-require (
-	github.com/pelletier/go-toml/v2 v2.4.3
-	github.com/rogpeppe/go-internal v1.16.0
-)
