@@ -144,7 +144,8 @@ func TestInstallScript(t *testing.T) {
 		}
 		s.env = append(s.env, name+"="+strings.TrimSpace(string(out)))
 	}
-	s.env = append(s.env, "GOPROXY=off", "TMPDIR="+t.TempDir())
+	temp := t.TempDir()
+	s.env = append(s.env, "GOPROXY=off", "TMPDIR="+temp)
 	var programs []string
 	for _, name := range []string{"bypass-warn", "error-hint", "status-line", "agent-guard", "agent-iso"} {
 		if _, err := os.Stat("../" + name); err == nil {
@@ -203,8 +204,8 @@ func TestInstallScript(t *testing.T) {
 	if code, stdout, stderr = s.run(t, "--uninstall", "--yes"); code != 0 || !strings.Contains(stdout, "removed") {
 		t.Errorf("uninstall without Go: exit %d\n%s\n%s", code, stdout, stderr)
 	}
-	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "sallyport-build.*")); len(left) > 0 {
-		t.Logf("build directories of other runs: %q", left)
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("left in the temporary directory: %v, error %v", left, err)
 	}
 }
 

@@ -500,6 +500,46 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
+// Whichever change fails, before or after it wrote, everything is as it was.
+func TestFailureAtEachStep(t *testing.T) {
+	a := newAccount(t)
+	a.write(t, a.settings(), "{\n\t\"a\": 1.0\n}")
+	a.write(t, filepath.Join(a.home, ".bashrc"), "x")
+	a.write(t, filepath.Join(a.home, ".claude", "scripts", "agent-guard"), "somebody's")
+	before := tree(t, a.home)
+	broken := errors.New("broken")
+	for step := 0; ; step++ {
+		r, err := newRunner(a.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := &installer{runner: r, o: InstallOptions{Options: a.options(), Source: a.source}}
+		p, err := i.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if step/2 >= len(p.changes) {
+			break
+		}
+		c := &p.changes[step/2]
+		stage := c.stage
+		c.stage = func(tx *transaction) error {
+			if step%2 == 1 && stage != nil {
+				if err := stage(tx); err != nil {
+					return err
+				}
+			}
+			return broken
+		}
+		if err := r.apply(p); !errors.Is(err, broken) {
+			t.Fatalf("step %d: apply = %v", step, err)
+		}
+		if after := tree(t, a.home); after != before {
+			t.Fatalf("step %d (%s): before\n%s\nafter\n%s", step, c.Path, before, after)
+		}
+	}
+}
+
 func TestBackupsAreBounded(t *testing.T) {
 	a := newAccount(t)
 	backups := filepath.Join(a.home, ".local", "state", "sallyport", "backups")
