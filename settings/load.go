@@ -141,10 +141,18 @@ func (s *Stack) parsed(scope Scope, path string, data []byte, only func([]string
 		s.files = append(s.files, file)
 		return
 	}
-	if fault, ok := validate(doc, scope); ok {
+	if fault, ok := validate(doc); ok {
 		line, column := fault.at.Position()
-		s.problems = append(s.problems, Problem{Source{scope, path, line, column}, fault.message})
-		if fault.drops {
+		at := Source{scope, path, line, column}
+		switch scope {
+		case Managed:
+			// Here the client drops the one value and enforces the rest.
+			s.problems = append(s.problems, Problem{at, fault.message})
+		case CommandLine:
+			// It does not start with such a value, so it has found it good.
+			s.problems = append(s.problems, Problem{at, fault.message + " (as far as is known)"})
+		default:
+			s.problems = append(s.problems, Problem{at, fault.message + "; the client drops the whole file"})
 			file.Status = Invalid
 			file.Reason = fmt.Sprintf("dropped whole: line %d, column %d: %s", line, column, fault.message)
 			s.files = append(s.files, file)

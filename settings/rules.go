@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An ignoredKind says which files may not set a key.
+// A keyRule says which files may not set a key.
 type keyRule int
 
 const (
@@ -292,6 +292,9 @@ func (s *Stack) managedDeniesFile() (found bool) {
 
 // ignoredEntry says why the client passes over one entry of a list.
 func (s *Stack) ignoredEntry(l *layer, key, entry string) string {
+	if list, ok := strings.CutPrefix(key, "permissions."); ok && (list == "allow" || list == "ask" || list == "deny") {
+		return ruleFault(entry, list)
+	}
 	if l.Scope.trusted() {
 		return ""
 	}
