@@ -9,6 +9,7 @@ require (
 
 require (
 	github.com/pelletier/go-toml/v2 v2.4.3
+	github.com/rivo/uniseg v0.4.7
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/tidwall/gjson v1.20.3
 	golang.org/x/sys v0.50.0
