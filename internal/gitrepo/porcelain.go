@@ -54,7 +54,7 @@ func parsePorcelain(r io.Reader) (p porcelain, end bool, err error) {
 				p.Head.Hash = value
 			}
 		case "branch.head":
-			sawHead = true
+			sawHead = value != ""
 			// A branch may be called "(detached)" too; HEAD itself tells them
 			// apart, see Status.
 			if value == "(detached)" {

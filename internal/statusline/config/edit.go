@@ -250,7 +250,7 @@ func encode(k Key, text string) (string, error) {
 		return "", fmt.Errorf("%s: %q; want true or false", k.Name, text)
 	case kindList:
 		if strings.HasPrefix(strings.TrimSpace(text), "[") {
-			return strings.TrimSpace(text), nil
+			return array(k, text)
 		}
 		var parts []string
 		for word := range strings.SplitSeq(text, ",") {
@@ -262,9 +262,23 @@ func encode(k Key, text string) (string, error) {
 		if !strings.HasPrefix(text, "[") {
 			return "", fmt.Errorf(`%s: want a list of lists, such as [["sandbox", "folder"], ["model"]]`, k.Name)
 		}
-		return text, nil
+		return array(k, text)
 	}
 	return quote(text), nil
+}
+
+// array checks that text is one TOML value and nothing behind it.
+func array(k Key, text string) (string, error) {
+	text = strings.TrimSpace(text)
+	const before = "x = "
+	settings, headers, err := scanAll([]byte(before + text))
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", k.Name, strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	if len(settings) != 1 || len(headers) > 0 || settings[0].end != len(before)+len(text) {
+		return "", fmt.Errorf("%s: %q is not one array", k.Name, text)
+	}
+	return text, nil
 }
 
 // Set changes one key in the text of the file and keeps every other byte.

@@ -117,7 +117,10 @@ func parsePayload(data []byte) (Payload, bool) {
 	}
 	number := func(path string) (float64, bool) {
 		v := root.Get(path)
-		return v.Num, v.Type == gjson.Number && !math.IsNaN(v.Num) && math.Abs(v.Num) < 1e15
+		if v.Type != gjson.Number || math.IsNaN(v.Num) || math.Abs(v.Num) >= 1e15 {
+			return 0, false
+		}
+		return v.Num, true
 	}
 	integer := func(path string) int64 {
 		n, _ := number(path)
