@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"strconv"
 
 	"sallyport/internal/cli"
@@ -63,6 +64,8 @@ func explain(p *cli.Process, color bool) error {
 	switch {
 	case path == "":
 		say(out, "  the default; no home directory is known")
+	case len(errs) == 0 && !exists(path):
+		say(out, "  the default; %s is not there", clean(path))
 	case len(errs) == 0:
 		say(out, "  %s", clean(path))
 	}
@@ -74,6 +77,11 @@ func explain(p *cli.Process, color bool) error {
 		say(out, "  %s (%s)", clean(err.Error()), effect)
 	}
 	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func lookup(v settings.Value[bool]) string {

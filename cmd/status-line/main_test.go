@@ -69,12 +69,19 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// writePayload is "payload dir [members…]": it makes stdin the payload of a
-// session in dir, with more JSON members as they stand.
+// writePayload is "payload dir [current=dir] [members…]": it makes stdin the
+// payload of a session that was started in dir, with more JSON members as they
+// stand.
 func writePayload(ts *testscript.TestScript, _ bool, args []string) {
-	dir := filepath.ToSlash(ts.MkAbs(args[0]))
-	text := fmt.Sprintf(`{"workspace":{"current_dir":%q,"project_dir":%[1]q}`, dir)
-	for _, member := range args[1:] {
+	start := filepath.ToSlash(ts.MkAbs(args[0]))
+	current, members := start, args[1:]
+	if len(members) > 0 {
+		if dir, ok := strings.CutPrefix(members[0], "current="); ok {
+			current, members = filepath.ToSlash(ts.MkAbs(dir)), members[1:]
+		}
+	}
+	text := fmt.Sprintf(`{"workspace":{"current_dir":%q,"project_dir":%q}`, current, start)
+	for _, member := range members {
 		text += "," + member
 	}
 	ts.Check(os.WriteFile(ts.MkAbs("payload.json"), []byte(text+"}\n"), 0o644))
