@@ -105,6 +105,7 @@ func request(p *cli.Process, conf config.Config) gather.Request {
 		Payload: payload(p), Environ: p.Environ, Getenv: p.Getenv, Dir: p.Dir, Self: self, Now: time.Now(),
 		Budget: conf.Budget, Wants: wants,
 		Commands: commands, CommandTTL: conf.CommandTTL, CommandLimit: conf.CommandLimit,
+		Debugf: p.Debugf,
 	}
 }
 

@@ -95,3 +95,26 @@ func (s Store) TryLock(key string) (*atomicfile.Lock, error) {
 	}
 	return atomicfile.TryLock(filepath.Join(s.Dir, key+".lock"))
 }
+
+// Prune removes entries that were not written for longer than age, with their
+// locks, and what a crash left of a write.
+func (s Store) Prune(now time.Time, age time.Duration) {
+	names, err := os.ReadDir(s.Dir)
+	if s.Dir == "" || err != nil {
+		return
+	}
+	for _, entry := range names {
+		fi, err := entry.Info()
+		if err != nil || !fi.Mode().IsRegular() || now.Sub(fi.ModTime()) < age {
+			continue
+		}
+		path := filepath.Join(s.Dir, entry.Name())
+		if key, ok := strings.CutSuffix(path, ".lock"); ok {
+			// The time of a lock's file is that of its first use.
+			if _, err := os.Lstat(key); err == nil {
+				continue
+			}
+		}
+		os.Remove(path)
+	}
+}

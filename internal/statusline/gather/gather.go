@@ -30,6 +30,10 @@ import (
 // system that does not answer in this time makes the state unknown.
 const settingsLimit = time.Second
 
+// reserve is the part of the budget that stays for starting, killing what is
+// late, and drawing.
+const reserve = 10 * time.Millisecond
+
 // killGrace is how long the line waits at the deadline for its programs to be
 // gone.
 const killGrace = 30 * time.Millisecond
@@ -50,6 +54,8 @@ type Request struct {
 	Commands     []string
 	CommandTTL   time.Duration
 	CommandLimit time.Duration
+	// Debugf logs what went wrong; it is not nil.
+	Debugf func(format string, args ...any)
 }
 
 // Store is where the status line keeps what it may forget.
@@ -116,7 +122,7 @@ func Gather(ctx context.Context, req Request) statusline.Session {
 		Commands: make(map[string]string),
 	}}
 	store := Store(req.Getenv)
-	ctx, cancel := context.WithTimeout(ctx, req.Budget)
+	ctx, cancel := context.WithTimeout(ctx, max(req.Budget-reserve, req.Budget/2))
 	defer cancel()
 
 	settled := make(chan struct{})
@@ -235,10 +241,13 @@ func (c *collector) repository(ctx context.Context, req Request, store cache.Sto
 	var err error
 	c.update(func() { status, err = c.git.status, c.git.err })
 	if err != nil {
+		req.Debugf("git status in %s: %v", repo.Root, err)
 		return
 	}
 	if !inCache || status != cached {
-		store.Put(gitKey(repo), status)
+		if err := store.Put(gitKey(repo), status); err != nil {
+			req.Debugf("cache: %v", err)
+		}
 	}
 	if headErr != nil {
 		c.pullRequest(req, store, repo, status.Head.Branch)

@@ -19,6 +19,8 @@ const (
 	gitRefreshInterval = 5 * time.Second
 	gitRefreshLimit    = 30 * time.Second
 	maxOutput          = 4 << 10
+	// keepEntries is how long the cache remembers a branch or work tree.
+	keepEntries = 30 * 24 * time.Hour
 )
 
 // The word behind "refresh" says whether the lock is handed down or has to be
@@ -152,4 +154,5 @@ func exclusive(store cache.Store, handed bool, key string, limit time.Duration, 
 	watchdog := time.AfterFunc(limit+2*time.Second, func() { os.Exit(0) })
 	defer watchdog.Stop()
 	f(ctx)
+	store.Prune(time.Now(), keepEntries)
 }
