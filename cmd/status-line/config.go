@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"sallyport/internal/cli"
 	"sallyport/internal/statusline/config"
 	"sallyport/internal/term"
@@ -15,11 +13,6 @@ func configure(p *cli.Process, args []string) error {
 		return cli.Exitf(cli.ExitInput, "no home directory is known; set HOME or XDG_CONFIG_HOME")
 	}
 	if len(args) == 0 {
-		args = []string{"check"}
-	}
-	verb, args := args[0], args[1:]
-	switch {
-	case verb == "check" && len(args) == 0:
 		_, errs := config.Load(path)
 		for _, err := range errs {
 			say(p.Stderr, "%s: %s", name, term.Clean(err.Error(), 4096))
@@ -29,6 +22,9 @@ func configure(p *cli.Process, args []string) error {
 		}
 		say(p.Stdout, "%s: no problems", term.Clean(path, 4096))
 		return nil
+	}
+	verb, args := args[0], args[1:]
+	switch {
 	case verb == "get" && len(args) <= 1:
 		conf, errs := config.Load(path)
 		for _, err := range errs {
@@ -44,17 +40,12 @@ func configure(p *cli.Process, args []string) error {
 			say(p.Stdout, "%s", value)
 			return nil
 		}
-		for _, key := range config.Keys() {
-			if value, err := config.Get(conf, key.Name); err == nil {
-				say(p.Stdout, "%s = %s", key.Name, value)
-			}
+		for _, line := range config.TOML(conf) {
+			say(p.Stdout, "%s", line)
 		}
 		return nil
 	case verb == "set" && len(args) == 2:
 		if err := config.SetFile(path, args[0], args[1]); err != nil {
-			if errors.Is(err, config.ErrNoKey) {
-				return cli.Exitf(cli.ExitInput, "%v", err)
-			}
 			return cli.Exitf(cli.ExitInput, "%s", term.Clean(err.Error(), 4096))
 		}
 		return nil

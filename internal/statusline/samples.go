@@ -23,7 +23,7 @@ func Samples() []Sample {
 		Folder:  Folder{Source: "magpie"},
 		Git:     clean,
 		Model:   "Opus 5",
-		Context: Context{Known: true, Percent: 42, Size: 200000},
+		Context: Context{Known: true, Percent: 42},
 		Cost:    Cost{Known: true, USD: 1.27, Duration: 47 * time.Minute, Added: 156, Removed: 23},
 		Limits:  Limits{FiveHour: Limit{Known: true, Percent: 31}, SevenDay: Limit{Known: true, Percent: 74}},
 		Effort:  "medium", Style: "Explanatory", Agent: "reviewer", Name: "walkthrough", Version: "2.1.332",

@@ -53,11 +53,10 @@ type Git struct {
 	Stale     bool
 }
 
-// A Context is the use of the model's context window, in percent and tokens.
+// A Context is the use of the model's context window, in percent.
 type Context struct {
 	Known   bool
 	Percent float64
-	Size    int64
 }
 
 // A Cost is what the session spent so far.

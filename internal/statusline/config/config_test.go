@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -199,18 +200,11 @@ func TestSetRefuses(t *testing.T) {
 }
 
 func TestGetReadsWhatSetWrites(t *testing.T) {
-	for key, value := range map[string]string{
-		"segments": `["sandbox", "git", "exec:date"]`, "lines": `[["sandbox"], ["git", "text:x"]]`, "separator": `" \" "`, "theme": `"mono"`,
-		"symbols": `"nerd"`, "color": `"true"`, "width": "80", "links": "false", "budget": `"90ms"`,
-		"exec.refresh": `"1m0s"`, "exec.limit": `"3s"`, "colors.branch": `"bold underline #010203"`,
+	for key, text := range map[string]string{
+		"segments": `["sandbox", "git", "exec:date"]`, "lines": `[["sandbox"], ["git", "text:x"]]`, "separator": ` " \| `, "theme": "mono",
+		"symbols": "nerd", "color": "true", "width": "80", "links": "false", "budget": "90ms",
+		"exec.refresh": "1m0s", "exec.limit": "3s", "colors.branch": "bold underline #010203",
 	} {
-		text := value
-		if value[0] == '"' {
-			text = strings.ReplaceAll(strings.Trim(value, `"`), `\"`, `"`)
-			if key == "separator" {
-				text = ` " `
-			}
-		}
 		data, err := Set("f", nil, key, text)
 		if err != nil {
 			t.Errorf("Set(%s, %s): %v", key, text, err)
@@ -218,13 +212,30 @@ func TestGetReadsWhatSetWrites(t *testing.T) {
 		}
 		c, errs := Parse("f", data)
 		got, err := Get(c, key)
-		if len(errs) > 0 || err != nil || got != value {
-			t.Errorf("Get(%s) after Set = %s, %v, %v; want %s", key, got, err, errs, value)
+		if len(errs) > 0 || err != nil || got != text {
+			t.Errorf("Get(%s) after Set = %q, %v, %v; want %q", key, got, err, errs, text)
 		}
 	}
-	for _, k := range Keys() {
-		if _, err := Get(Default(), k.Name); err != nil {
-			t.Errorf("Get(%s): %v", k.Name, err)
+	if _, err := Get(Default(), "nope"); !errors.Is(err, ErrNoKey) {
+		t.Errorf("Get of an unknown key: %v", err)
+	}
+}
+
+func TestTOMLIsTheDocument(t *testing.T) {
+	c, _ := Parse("f", []byte(everything))
+	for _, c := range []Config{Default(), c} {
+		var lines []string
+		for _, line := range TOML(c) {
+			// One of the two says the same as the other.
+			if len(c.Layout.Lines) == 1 && strings.HasPrefix(line, "lines = ") || len(c.Layout.Lines) > 1 && strings.HasPrefix(line, "segments = ") {
+				continue
+			}
+			lines = append(lines, line)
+		}
+		again, errs := Parse("f", []byte(strings.Join(lines, "\n")))
+		again.Layout.Theme = c.Layout.Theme // single colours are not listed
+		if len(errs) > 0 || !reflect.DeepEqual(again, c) {
+			t.Errorf("TOML reads back as %+v, %v; want %+v", again, errs, c)
 		}
 	}
 }
@@ -262,7 +273,7 @@ func TestSetFile(t *testing.T) {
 		t.Fatalf("after parallel writes: %v, theme %q", errs, c.Theme)
 	}
 	for role := range done {
-		if got, _ := Get(c, "colors."+role); got != `"blue"` {
+		if got, _ := Get(c, "colors."+role); got != "blue" {
 			t.Errorf("the change of %s was lost: %s", role, got)
 		}
 	}

@@ -155,46 +155,64 @@ func keyNamed(name string) (Key, bool) {
 // ErrNoKey is returned for a key that does not exist.
 var ErrNoKey = errors.New("no such key")
 
-// Get is the value of a key as TOML, as the document has it or the default.
+// Get is the value of a key, as the document has it or the default: text as it
+// is, everything else as TOML. [Set] takes it back.
 func Get(c Config, key string) (string, error) {
-	if _, ok := keyNamed(key); !ok {
+	k, ok := keyNamed(key)
+	if !ok {
 		return "", fmt.Errorf("%s: %w; there are %s", key, ErrNoKey, keyList())
 	}
-	if role, ok := strings.CutPrefix(key, "colors."); ok {
-		r, _ := statusline.RoleNamed(role)
-		return quote(c.Layout.Theme[r].String()), nil
-	}
-	lines := c.Layout.Lines
-	switch key {
-	case "segments":
-		if len(lines) == 1 {
-			return entryList(lines[0]), nil
+	return value(c, k), nil
+}
+
+// TOML is every key with its value, as the lines of a document.
+func TOML(c Config) []string {
+	var lines []string
+	for _, k := range Keys() {
+		text := value(c, k)
+		if k.kind == kindString {
+			text = quote(text)
 		}
-		return "[]", nil
+		lines = append(lines, k.Name+" = "+text)
+	}
+	return lines
+}
+
+func value(c Config, k Key) string {
+	if name, ok := strings.CutPrefix(k.Name, "colors."); ok {
+		role, _ := statusline.RoleNamed(name)
+		return c.Layout.Theme[role].String()
+	}
+	switch k.Name {
+	case "segments":
+		if len(c.Layout.Lines) == 1 {
+			return entryList(c.Layout.Lines[0])
+		}
+		return "[]"
 	case "lines":
 		var parts []string
-		for _, l := range lines {
+		for _, l := range c.Layout.Lines {
 			parts = append(parts, entryList(l))
 		}
-		return "[" + strings.Join(parts, ", ") + "]", nil
+		return "[" + strings.Join(parts, ", ") + "]"
 	case "separator":
-		return quote(c.Layout.Separator), nil
+		return c.Layout.Separator
 	case "theme":
-		return quote(c.Theme), nil
+		return c.Theme
 	case "symbols":
-		return quote(c.Symbols), nil
+		return c.Symbols
 	case "color":
-		return quote(c.Color), nil
+		return c.Color
 	case "width":
-		return strconv.Itoa(c.Layout.Width), nil
+		return strconv.Itoa(c.Layout.Width)
 	case "links":
-		return strconv.FormatBool(c.Layout.Links), nil
+		return strconv.FormatBool(c.Layout.Links)
 	case "budget":
-		return quote(c.Budget.String()), nil
+		return c.Budget.String()
 	case "exec.refresh":
-		return quote(c.CommandTTL.String()), nil
+		return c.CommandTTL.String()
 	}
-	return quote(c.CommandLimit.String()), nil
+	return c.CommandLimit.String()
 }
 
 func keyList() string {

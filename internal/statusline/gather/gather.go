@@ -92,6 +92,7 @@ type gitResult struct {
 	inCache bool
 	status  cachedStatus
 	err     error
+	files   bool // there is a work tree that can differ
 	asked   bool // git was started
 	done    bool // and has answered, or failed
 }
@@ -211,7 +212,9 @@ func (c *collector) repository(ctx context.Context, req Request, store cache.Sto
 		return
 	}
 	var asked chan struct{}
-	if repo.Root != "" && req.Wants("git") {
+	files := hasFiles(repo, req.Getenv)
+	c.update(func() { c.git.files = files })
+	if files && req.Wants("git") {
 		asked = make(chan struct{})
 		c.update(func() { c.git.asked = true })
 		go guard(asked, func() {
@@ -254,10 +257,17 @@ func (c *collector) repository(ctx context.Context, req Request, store cache.Sto
 	}
 }
 
+// hasFiles reports whether there is a work tree at all. The main checkout of a
+// bare repository has none, in the layout project/.git too, unless the
+// environment names one.
+func hasFiles(repo gitdir.Repo, getenv func(string) string) bool {
+	return repo.Root != "" && (!repo.Bare || repo.Linked || getenv("GIT_WORK_TREE") != "")
+}
+
 // pullRequest completes what the payload says about the branch's pull request
 // from the cache, and has the cache renewed when it is time.
 func (c *collector) pullRequest(req Request, store cache.Store, repo gitdir.Repo, branch string) {
-	if branch == "" || repo.Root == "" || !req.Wants("pr") {
+	if branch == "" || !hasFiles(repo, req.Getenv) || !req.Wants("pr") {
 		return
 	}
 	given := req.Payload.PR
@@ -296,8 +306,7 @@ func (g gitResult) draw() statusline.Git {
 		return statusline.Git{}
 	case g.done && g.err == nil:
 		return statusline.Git{Head: g.status.Head, Operation: g.op, Known: true, Changes: g.status.Changes}
-	case g.repo.Root == "":
-		// A bare repository has no files that could differ.
+	case !g.files:
 		return statusline.Git{Head: g.head}
 	}
 	git := statusline.Git{Head: g.head, Operation: g.op, Stale: true}

@@ -160,7 +160,7 @@ func parsePayload(data []byte) (Payload, bool) {
 		p.Model = text("model")
 	}
 	if percent, ok := number("context_window.used_percentage"); ok {
-		p.Context = statusline.Context{Known: true, Percent: percent, Size: integer("context_window.context_window_size")}
+		p.Context = statusline.Context{Known: true, Percent: percent}
 	}
 	if root.Get("cost").IsObject() {
 		usd, _ := number("cost.total_cost_usd")

@@ -121,3 +121,13 @@ func FuzzReadPayload(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkReadPayload(b *testing.B) {
+	data, err := os.ReadFile("testdata/statusLine-after-turn.json")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		ReadPayload(strings.NewReader(string(data)), time.Minute)
+	}
+}
