@@ -18,6 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sallyport/internal/cli"
+	"sallyport/internal/statusline"
+	"sallyport/internal/statusline/config"
 	"sallyport/internal/testenv"
 )
 
@@ -126,6 +128,34 @@ func program(t testing.TB, stdin string, args ...string) *exec.Cmd {
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	cmd.Stdin = strings.NewReader(stdin)
 	return cmd
+}
+
+func TestManualNamesEverything(t *testing.T) {
+	words := make(map[string]bool)
+	for _, word := range strings.FieldsFunc(usage, func(r rune) bool {
+		return r != '-' && r != '.' && (r < 'a' || r > 'z')
+	}) {
+		words[strings.Trim(word, ".")] = true
+	}
+	var names []string
+	for _, seg := range statusline.Segments() {
+		names = append(names, seg.Name)
+	}
+	for _, key := range config.Keys() {
+		_, last, ok := strings.Cut(key.Name, ".")
+		if !ok {
+			last = key.Name
+		}
+		names = append(names, last)
+	}
+	names = append(names, statusline.RoleNames()...)
+	names = append(names, statusline.ThemeNames()...)
+	names = append(names, statusline.SymbolNames()...)
+	for _, name := range names {
+		if !words[name] {
+			t.Errorf("--help does not name %q", name)
+		}
+	}
 }
 
 func payloadFor(dir string) string {

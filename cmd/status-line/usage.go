@@ -55,6 +55,15 @@ More segments: context, cost, limits, effort, style, agent, session, duration,
 lines, version, clock, text:LITERAL, exec:COMMAND. A layout that has no "sandbox"
 gets it in front.
 
+A colour is any of: bold, dim, underline, reverse, hash (each text its own), a name
+such as red or bright-red, a number from 0 to 255, #rrggbb, none. [colors] takes:
+plain, sandbox-on, sandbox-auto, sandbox-off, sandbox-cannot-start,
+sandbox-unknown, no-prompts, folder, branch, operation, dirty, ahead, behind,
+stale, pr, pr-approved, pr-pending, pr-changes-requested, pr-draft, pr-title,
+model, text, good, warn, bad, separator.
+
+A file with a mistake counts as missing; config and --explain name the line.
+
 Environment: COLUMNS is the terminal's width. NO_COLOR switches colour and links
 off. SALLYPORT_DEBUG=1 logs to stderr, any other value to the file it names.
 

@@ -220,6 +220,30 @@ func TestEveryWidth(t *testing.T) {
 	}
 }
 
+func FuzzRender(f *testing.F) {
+	for i, text := range hostileTexts {
+		f.Add(text, i*3, uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, width int, state uint8) {
+		s := hostileSession(text)
+		s.Sandbox = settings.SandboxState(state % 6)
+		l := DefaultLayout()
+		l.Lines = [][]Entry{allEntries(t)}
+		l.Width = 1 + (width%300+300)%300
+		l.Separator = text
+		got := Render(&s, &l)
+		if w := term.Width(got); w > l.Width {
+			t.Errorf("width %d: %q is %d columns wide", l.Width, got, w)
+		}
+		if bad := escapes(got); bad != "" {
+			t.Errorf("width %d: %q: %s", l.Width, got, bad)
+		}
+		if strings.ContainsAny(got, "\n\r\a") || strings.HasSuffix(got, " ") {
+			t.Errorf("width %d: %q", l.Width, got)
+		}
+	})
+}
+
 func TestTagsAreDistinct(t *testing.T) {
 	states := []settings.SandboxState{settings.SandboxUnknown, settings.SandboxOff, settings.SandboxOn, settings.SandboxOnAuto, settings.SandboxCannotStart}
 	seen := make(map[string]settings.SandboxState)
