@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"strconv"
+	"time"
 
 	"sallyport/internal/cli"
 	"sallyport/internal/statusline"
@@ -60,6 +61,7 @@ func explain(p *cli.Process, color bool) error {
 			say(out, "  %s: %s", place, clean(pr.Message))
 		}
 	}
+	explainRepository(p, req, conf)
 	say(out, "\nLayout of the line:")
 	switch {
 	case path == "":
@@ -77,6 +79,53 @@ func explain(p *cli.Process, color bool) error {
 		say(out, "  %s (%s)", clean(err.Error()), effect)
 	}
 	return nil
+}
+
+// gitPatience is how long a person waits for git, who asked why it is late.
+const gitPatience = 10 * time.Second
+
+func explainRepository(p *cli.Process, req gather.Request, conf config.Config) {
+	r := gather.Describe(context.Background(), req, gitPatience)
+	out := p.Stdout
+	clean := func(s string) string { return term.Clean(s, 4096) }
+	say(out, "\nRepository:")
+	if !r.Found {
+		say(out, "  none at %s", orUnknown(clean(r.Dir)))
+		return
+	}
+	say(out, "  work tree     %s", orNone(clean(r.Repo.Root)))
+	say(out, "  git dir       %s", clean(r.Repo.GitDir))
+	if r.Repo.Linked {
+		say(out, "  linked to     %s", clean(r.Repo.CommonDir))
+	}
+	took := r.Took.Round(100 * time.Microsecond)
+	switch {
+	case !r.Asked:
+		say(out, "  git status    not asked: there are no files to compare")
+	case r.Err != nil:
+		say(out, "  git status    no answer (%v) after %s; the line shows the last known state and ~", r.Err, took)
+	case r.Took > conf.Budget:
+		say(out, "  git status    answered after %s; the line waits %s and then shows the last known state and ~", took, conf.Budget)
+	default:
+		say(out, "  git status    answered after %s", took)
+	}
+	switch {
+	case req.Payload.PR.Number > 0:
+		say(out, "  pull request  #%d, from the client", req.Payload.PR.Number)
+	case r.PRAsked.IsZero():
+		say(out, "  pull request  not known: gh has not answered yet")
+	case r.PR.Number > 0:
+		say(out, "  pull request  #%d, from gh %s ago", r.PR.Number, req.Now.Sub(r.PRAsked).Round(time.Second))
+	default:
+		say(out, "  pull request  none known; gh was asked %s ago", req.Now.Sub(r.PRAsked).Round(time.Second))
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
 }
 
 func exists(path string) bool {

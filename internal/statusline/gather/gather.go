@@ -32,7 +32,7 @@ const settingsLimit = time.Second
 
 // reserve is the part of the budget that stays for starting, killing what is
 // late, and drawing.
-const reserve = 10 * time.Millisecond
+const reserve = 5 * time.Millisecond
 
 // killGrace is how long the line waits at the deadline for its programs to be
 // gone.
