@@ -57,6 +57,7 @@ func TestTagInEveryLayout(t *testing.T) {
 		os.Chmod(path, 0o755)
 	}
 	t.Setenv("PATH", filepath.Join(home, "bin")+":"+os.Getenv("PATH"))
+	testenv.Write(t, filepath.Join(home, ".config", "sallyport", "status-line.toml"), "budget = \"10s\"\n")
 	const (
 		on   = `{"sandbox":{"enabled":true}}`
 		auto = `{"sandbox":{"enabled":true,"autoAllowBashIfSandboxed":true}}`

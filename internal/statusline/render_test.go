@@ -407,8 +407,14 @@ func TestDepthReduces(t *testing.T) {
 	}
 }
 
+func TestSamplePullRequestHasOne(t *testing.T) {
+	if s := Samples()[SamplePullRequest].Session; s.PR.Number == 0 || !s.Git.Changes.Dirty {
+		t.Errorf("sample %d shows little: %+v", SamplePullRequest, s)
+	}
+}
+
 func BenchmarkRender(b *testing.B) {
-	s := Samples()[6].Session
+	s := Samples()[SamplePullRequest].Session
 	l := DefaultLayout()
 	l.Width = 100
 	for b.Loop() {

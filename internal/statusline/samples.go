@@ -15,6 +15,9 @@ type Sample struct {
 	Session Session
 }
 
+// SamplePullRequest is the index of the sample that shows the most.
+const SamplePullRequest = 6
+
 // Samples are one session of every kind that a line can show.
 func Samples() []Sample {
 	clean := Git{Head: gitrepo.Head{Branch: "main"}, Known: true}
