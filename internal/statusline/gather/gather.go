@@ -38,6 +38,9 @@ const reserve = 5 * time.Millisecond
 // gone.
 const killGrace = 30 * time.Millisecond
 
+// startGrace is how long it waits for a background process to have started.
+const startGrace = 50 * time.Millisecond
+
 // A Request is what a line is to show, and of which session.
 type Request struct {
 	Payload Payload
@@ -148,38 +151,46 @@ func Gather(ctx context.Context, req Request) statusline.Session {
 			c.update(func() { c.session.Commands[command] = out })
 		})
 	}
-	for _, ch := range parts {
+	await(ctx, parts...)
+	// Programs are killed at the deadline, with their children. Ending before
+	// that is done would leave some of them behind.
+	if ctx.Err() != nil {
+		awaitFor(killGrace, parts...)
+	}
+	awaitFor(settingsLimit, settled)
+
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.session.Git = c.git.draw()
+	if c.git.late() && !errors.Is(context.Cause(ctx), context.Canceled) {
+		root, key := c.git.repo.Root, gitKey(c.git.repo)
+		started := make(chan struct{})
+		go guard(started, func() {
+			startRefresh(req, store, key, func() bool {
+				written, ok := store.Get(key, &cachedStatus{})
+				return ok && recent(req.Now, written, gitRefreshInterval)
+			}, root, "git")
+		})
+		// On a file system that does not answer not even a start comes back.
+		awaitFor(startGrace, started)
+	}
+	return copySession(c.session)
+}
+
+// await waits until all channels are closed or ctx ends.
+func await(ctx context.Context, channels ...chan struct{}) {
+	for _, ch := range channels {
 		select {
 		case <-ch:
 		case <-ctx.Done():
 		}
 	}
-	// Programs are killed at the deadline, with their children. Ending before
-	// that is done would leave some of them behind.
-	if ctx.Err() != nil {
-		grace := time.After(killGrace)
-		for _, ch := range parts {
-			select {
-			case <-ch:
-			case <-grace:
-			}
-		}
-	}
-	select {
-	case <-settled:
-	case <-time.After(settingsLimit):
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.session.Git = c.git.draw()
-	if c.git.late() && !errors.Is(context.Cause(ctx), context.Canceled) {
-		// Detached, and after the line's content is settled.
-		startRefresh(req, store, gitKey(c.git.repo), func() bool {
-			written, ok := store.Get(gitKey(c.git.repo), &cachedStatus{})
-			return ok && recent(req.Now, written, gitRefreshInterval)
-		}, c.git.repo.Root, "git")
-	}
-	return copySession(c.session)
+}
+
+func awaitFor(limit time.Duration, channels ...chan struct{}) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	await(ctx, channels...)
 }
 
 func copySession(s statusline.Session) statusline.Session {
