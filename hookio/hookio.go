@@ -30,17 +30,31 @@ const MaxInput = 32 << 20
 // ErrTooLarge is returned for an event of more than [MaxInput] bytes.
 var ErrTooLarge = errors.New("hook input exceeds 32 MiB")
 
+// ordinaryInput is more than almost every event has. What is read beyond it goes
+// to one buffer of the full size, whose untouched pages cost nothing: growing it
+// step by step would need twice the memory.
+const ordinaryInput = 256 << 10
+
 // ReadInput reads one event. An event that is too large is an error and none
 // of it is returned.
 func ReadInput(r io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, MaxInput+1))
+	raw, err := io.ReadAll(io.LimitReader(r, ordinaryInput))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > MaxInput {
-		return nil, ErrTooLarge
+	if len(raw) < ordinaryInput {
+		return raw, nil
 	}
-	return raw, nil
+	all := make([]byte, MaxInput+1)
+	n := copy(all, raw)
+	m, err := io.ReadFull(r, all[n:])
+	switch {
+	case err == nil:
+		return nil, ErrTooLarge
+	case err != io.EOF && err != io.ErrUnexpectedEOF:
+		return nil, err
+	}
+	return all[:n+m], nil
 }
 
 // An EventName is the moment at which a hook runs, under the name that Claude
@@ -69,7 +83,9 @@ type Event struct {
 	Command     string // the shell text, for a shell tool
 	Description string // what the agent says the command is for
 	FilePath    string // the file, for a tool that writes one
-	Background  bool   // the command was started in the background
+	// Files are all files of a call that writes several; FilePath is the first.
+	Files      []string
+	Background bool // the command was started in the background
 
 	// DisableSandbox is set when the call asks to run outside the sandbox.
 	DisableSandbox bool
@@ -83,7 +99,8 @@ type Event struct {
 
 	Output Output // after the call
 
-	Raw []byte // the event as read
+	ToolInput []byte // the tool's input as it stands in Raw, nil if there is none
+	Raw       []byte // the event as read
 }
 
 // A ShellKind says which language a command is written in.
@@ -144,13 +161,14 @@ type Decision struct {
 }
 
 // A Reply is what the hook's process does: what it prints and how it exits.
+// Stdout is empty or one JSON object and a newline.
 type Reply struct {
 	Stdout []byte
 	Stderr []byte
 	Exit   int
 }
 
-// A Harness is one client's protocol.
+// A Harness is one client's protocol. The package's values must not be changed.
 type Harness struct {
 	Name  string // as given to --harness: "claude", "codex", …
 	Title string // as its vendor writes it
@@ -162,17 +180,60 @@ type Harness struct {
 	// it cannot, Encode answers an ask as a deny.
 	CanAsk bool
 
+	// asksAttended: it can ask, but hangs when there is nobody to answer.
+	asksAttended bool
+
+	writeTools map[string]bool // the tools that write the file they name
+
 	decode func(h *Harness, raw []byte) (Event, error)
 	encode func(h *Harness, ev *Event, d Decision) Reply
 }
 
-// Decode reads an event. It fails only for input that is not a JSON object; a
-// field of the wrong type counts as missing.
+// Harnesses lists every harness that is known, Claude Code first.
+func Harnesses() []*Harness {
+	return []*Harness{Claude, Codex, OpenCode, Kiro, Gemini, Cursor, Copilot, Qwen}
+}
+
+// Lookup finds a harness by its name.
+func Lookup(name string) (h *Harness, ok bool) {
+	for _, h := range Harnesses() {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return nil, false
+}
+
+// Attended returns the harness as it is when a person is known to watch the
+// session. It differs for Gemini CLI, whose question waits for ever in a
+// session without one.
+func (h *Harness) Attended() *Harness {
+	if !h.asksAttended {
+		return h
+	}
+	attended := *h
+	attended.CanAsk = true
+	return &attended
+}
+
+// Decode reads an event. It fails only for input that is not a JSON object,
+// with [ErrNotJSON]; a field of the wrong type counts as missing. Of duplicate
+// members the last one counts, as it does for the clients, but for two: a
+// command is joined from all of them, the last one first, and DisableSandbox
+// is set if any of them asks for it.
 func (h *Harness) Decode(raw []byte) (Event, error) { return h.decode(h, raw) }
 
-// Encode answers ev. A Decision without verdict, context and message is an
-// empty Reply: no output, exit 0.
-func (h *Harness) Encode(ev *Event, d Decision) Reply { return h.encode(h, ev, d) }
+// Encode answers ev. A Decision that says nothing is an empty Reply: no
+// output, exit 0. An answer that the harness does not understand for this
+// event is left out, but a deny always refuses, also for the zero Event of an
+// input that could not be decoded. A deny or ask without a reason is given one,
+// because some harnesses run the command without it.
+func (h *Harness) Encode(ev *Event, d Decision) Reply {
+	if ev == nil {
+		ev = &Event{}
+	}
+	return h.encode(h, ev, d)
+}
 
 // ErrNotJSON is returned by [Harness.Decode] for anything but a JSON object.
 var ErrNotJSON = errors.New("hook input is not a JSON object")

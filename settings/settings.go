@@ -9,7 +9,16 @@
 // A Stack describes configuration, and the session's own command line where it
 // could be read. It cannot see a sandbox that failed to start; [Stack.Sandbox]
 // reports what is known to prevent one.
+//
+// [ParseDocument] and [Edit] read and change one settings file.
+//
+// Where the rules come from is written in docs/settings.md.
 package settings
+
+import (
+	"strconv"
+	"strings"
+)
 
 // A Scope is a rank in the client's precedence. Lower values win.
 type Scope int
@@ -23,14 +32,41 @@ const (
 	User
 )
 
+func (s Scope) String() string {
+	return [...]string{"managed", "command line", "local", "project", "user"}[s]
+}
+
+// trusted reports a scope that a repository cannot write to.
+func (s Scope) trusted() bool { return s == Managed || s == CommandLine || s == User }
+
 // An Env is the machine and account that a resolution looks at. [OSEnv]
-// returns the real one.
+// returns the real one. A field left nil means the real machine.
 type Env struct {
 	GOOS       string
 	Home       string
 	ConfigDir  string // value of CLAUDE_CONFIG_DIR, empty if unset
 	ManagedDir string // directory of managed-settings.json and its drop-ins
 	Getenv     func(string) string
+
+	// HasProgram reports that a program of that name is found on PATH.
+	HasProgram func(name string) bool
+	// KernelFile reads a file below /proc.
+	KernelFile func(path string) ([]byte, error)
+	// Owned reports that a path belongs to the account the client runs as.
+	Owned func(path string) bool
+	// Policies are the managed sources of the operating system that are not
+	// files in ManagedDir, strongest first.
+	Policies func() []Policy
+}
+
+// A Policy is a managed source kept by the operating system: a configuration
+// profile on macOS, a registry value on Windows.
+type Policy struct {
+	Name string // shown as its path
+	// Weak sources count only when no stronger source is there at all.
+	Weak bool
+	JSON []byte
+	Err  error // it is there and could not be read
 }
 
 // A Session is the client session whose settings are asked for.
@@ -48,17 +84,47 @@ type Session struct {
 	InClient bool
 }
 
-// Load finds and reads every settings file for a session. It never fails: a
-// missing file is normal, and one that cannot be read or parsed is listed in
-// [Stack.Problems].
-func Load(s Session, env Env) *Stack { return &Stack{} }
+// atLeast reports that the client is of that version or newer. A version that
+// is not known counts as the newest.
+func (s Session) atLeast(version string) bool {
+	have, ok := parseVersion(s.Version)
+	if !ok {
+		return true
+	}
+	want, _ := parseVersion(version)
+	for i := range have {
+		if have[i] != want[i] {
+			return have[i] > want[i]
+		}
+	}
+	return true
+}
 
-// A Stack is the settings in force for one session.
-type Stack struct{}
+func parseVersion(s string) (v [3]int, ok bool) {
+	for i := range v {
+		part, rest, _ := strings.Cut(s, ".")
+		if i == len(v)-1 {
+			// A pre-release or build suffix does not matter here.
+			if end := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' }); end > 0 {
+				part = part[:end]
+			}
+		}
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 {
+			return v, false
+		}
+		v[i], s = n, rest
+	}
+	return v, true
+}
 
-// Files lists every file considered, strongest scope first, those that the
-// client does not read among them.
-func (s *Stack) Files() []File { return nil }
+// client names the client and its version in messages.
+func (s Session) client() string {
+	if _, ok := parseVersion(s.Version); ok {
+		return "client " + s.Version
+	}
+	return "client (version unknown, newest rules)"
+}
 
 // A File is one place that may hold settings.
 type File struct {
@@ -66,6 +132,9 @@ type File struct {
 	Path   string // or "--settings" for JSON on the command line
 	Status Status
 	Reason string // why it is not read, or what is wrong with it
+
+	// undecided is set when the client may have read what we could not.
+	undecided bool
 }
 
 // A Status says what became of a [File].
@@ -75,10 +144,14 @@ type Status int
 const (
 	Read Status = iota
 	Missing
-	Invalid    // not valid JSON, dropped whole
+	Invalid    // the client drops it whole: not JSON, or a value its schema rejects
 	Unreadable // it exists and could not be read
 	NotRead    // the client does not read it; Reason says why
 )
+
+func (s Status) String() string {
+	return [...]string{"read", "missing", "invalid", "unreadable", "not read"}[s]
+}
 
 // A Source says where a value comes from.
 type Source struct {
@@ -86,6 +159,18 @@ type Source struct {
 	Path   string
 	Line   int // 1-based, 0 if unknown
 	Column int
+}
+
+// String is "path:line:column", shorter where less is known.
+func (s Source) String() string {
+	out := s.Path
+	if s.Line > 0 {
+		out += ":" + strconv.Itoa(s.Line)
+		if s.Column > 0 {
+			out += ":" + strconv.Itoa(s.Column)
+		}
+	}
+	return out
 }
 
 // A Value is the answer to a lookup. Without Set no file gives the key a value
@@ -96,65 +181,13 @@ type Value[T any] struct {
 	Source Source
 }
 
-// Bool looks a boolean up by its dotted path, such as "sandbox.enabled".
-func (s *Stack) Bool(path string) Value[bool] { return Value[bool]{} }
-
-// String looks a string up.
-func (s *Stack) String(path string) Value[string] { return Value[string]{} }
-
-// Int looks an integer up.
-func (s *Stack) Int(path string) Value[int64] { return Value[int64]{} }
-
-// List returns an array as the client joins it: all scopes, weakest first,
-// without duplicates, each entry with its source. Entries that the client
-// ignores in the file they stand in are left out.
-func (s *Stack) List(path string) []Value[string] { return nil }
-
-// Problems lists what is wrong with the files that the client reads.
-func (s *Stack) Problems() []Problem { return nil }
-
 // A Problem is one thing wrong with a settings file.
 type Problem struct {
 	Source
 	Message string
 }
 
-// SandboxState is what the sandbox tag shows.
-type SandboxState int
-
-// Sandbox states.
-const (
-	SandboxUnknown     SandboxState = iota // a file that may decide cannot be read
-	SandboxOff                             // no sandbox
-	SandboxOn                              // on
-	SandboxOnAuto                          // on, sandboxed commands run without asking
-	SandboxCannotStart                     // configured, but the OS cannot provide it
-)
-
-// Sandbox is the state of a session's sandbox and how it came to be.
-type Sandbox struct {
-	State SandboxState
-	// Enabled is the deciding lookup of sandbox.enabled.
-	Enabled Value[bool]
-	// AutoAllow is the lookup of sandbox.autoAllowBashIfSandboxed.
-	AutoAllow Value[bool]
-	// BypassAllowed is false when the client ignores requests to leave the sandbox.
-	BypassAllowed bool
-	// Why is one sentence for --explain.
-	Why string
-}
-
-// Sandbox resolves the state for a status line: every state is possible.
-func (s *Stack) Sandbox() Sandbox { return Sandbox{} }
-
-// Sandboxed is the answer for a hook: on, off, or unknown. It is unknown when
-// nothing sets the key and no client session is there, or when a file that may
-// decide cannot be read.
-func (s *Stack) Sandboxed() Answer { return Unknown }
-
-// PromptsOff reports that the session was started with permission prompts off,
-// and how.
-func (s *Stack) PromptsOff() (bool, string) { return false, "" }
+func (p Problem) String() string { return p.Source.String() + ": " + p.Message }
 
 // An Answer is a yes, a no, or an honest don't know.
 type Answer int
@@ -165,3 +198,5 @@ const (
 	Yes
 	No
 )
+
+func (a Answer) String() string { return [...]string{"unknown", "yes", "no"}[a] }

@@ -1,0 +1,61 @@
+package setup
+
+import (
+	"fmt"
+	"strings"
+
+	"sallyport/internal/cli"
+)
+
+// unknownName is the usage error for a name that is not one of valid; it
+// offers the nearest that is.
+func unknownName(kind, name string, valid []string) error {
+	if len(valid) == 0 {
+		return cli.Usagef("unknown %s %q", kind, name)
+	}
+	return cli.Usagef("unknown %s %q; did you mean %q? (known: %s)", kind, name, Nearest(name, valid), strings.Join(valid, ", "))
+}
+
+// Nearest returns the candidate with the fewest single-character edits from
+// name, the first of equals, or "" without candidates.
+func Nearest(name string, candidates []string) string {
+	best, bestDist := "", 0
+	for _, c := range candidates {
+		if d := distance(name, c); best == "" || d < bestDist {
+			best, bestDist = c, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance in bytes. Names are short; a longer
+// argument is cut, since it is near nothing.
+func distance(a, b string) int {
+	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+// conflict is the error for a file that cannot be used as it is.
+func conflict(file, where, format string, args ...any) error {
+	at := file
+	if where != "" {
+		at += " at " + where
+	}
+	return cli.Exitf(cli.ExitInput, "%s: %s", at, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,169 @@
+package settings
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// each visits every layer that has something at path, strongest first. why is
+// the reason for which the client passes over it, empty if it counts.
+func (s *Stack) each(path []string, f func(l *layer, n Node, why string) bool) {
+	for i := range s.layers {
+		l := &s.layers[i]
+		if n := l.doc.Root().Get(path...); n.Kind() != Absent {
+			if !f(l, n, s.ignored(l, path, n)) {
+				return
+			}
+		}
+	}
+}
+
+func (l *layer) source(n Node) Source {
+	line, column := n.Position()
+	return Source{l.Scope, l.path, line, column}
+}
+
+// lookup finds the strongest layer whose value at path convert accepts.
+func lookup[T any](s *Stack, path string, convert func(Node) (T, bool)) (v Value[T]) {
+	v, _ = lookupLayer(s, strings.Split(path, "."), convert)
+	return v
+}
+
+func lookupLayer[T any](s *Stack, path []string, convert func(Node) (T, bool)) (v Value[T], from *layer) {
+	s.each(path, func(l *layer, n Node, why string) bool {
+		got, ok := convert(n)
+		if !ok || why != "" {
+			return true
+		}
+		v, from = Value[T]{got, true, l.source(n)}, l
+		return false
+	})
+	return v, from
+}
+
+// Bool looks a boolean up by its dotted path, such as "sandbox.enabled". Only
+// true and false count.
+func (s *Stack) Bool(path string) Value[bool] {
+	v, _ := s.bool(path)
+	return v
+}
+
+func (s *Stack) bool(path string) (v Value[bool], from *layer) {
+	keys := strings.Split(path, ".")
+	v, from = lookupLayer(s, keys, Node.Bool)
+	s.each(keys, func(l *layer, n Node, why string) bool {
+		b, ok := n.Bool()
+		if ok && why == "" && (b && anyTrueWins(path) || !b && anyFalseWins(path, l.Scope)) {
+			v, from = Value[bool]{b, true, l.source(n)}, l
+			return false
+		}
+		return true
+	})
+	return v, from
+}
+
+// String looks a string up.
+func (s *Stack) String(path string) Value[string] { return lookup(s, path, Node.Text) }
+
+// Int looks an integer up. A number with a fraction does not count.
+func (s *Stack) Int(path string) Value[int64] {
+	return lookup(s, path, func(n Node) (int64, bool) {
+		if n.Kind() != Number {
+			return 0, false
+		}
+		text := string(n.Raw())
+		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+			return i, true
+		}
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+			return 0, false
+		}
+		return int64(f), true
+	})
+}
+
+// List returns an array as the client joins it: all scopes, weakest first,
+// without duplicates, each entry with its source. Entries that the client
+// ignores in the file they stand in are left out; [Stack.Ignored] has them. An
+// entry that several files hold is listed once, for the weakest of them.
+func (s *Stack) List(path string) []Value[string] {
+	var out []Value[string]
+	seen := make(map[string]bool)
+	s.entries(path, func(l *layer, n Node, text, why string) {
+		if why == "" && !seen[text] {
+			seen[text] = true
+			out = append(out, Value[string]{text, true, l.source(n)})
+		}
+	})
+	return out
+}
+
+// entries visits the strings of every array at path, weakest scope first.
+func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string)) {
+	keys := strings.Split(path, ".")
+	for i := len(s.layers) - 1; i >= 0; i-- {
+		l := &s.layers[i]
+		array := l.doc.Root().Get(keys...)
+		if array.Kind() != Array {
+			continue
+		}
+		whyAll := s.ignored(l, keys, array)
+		array.Each(func(_ string, n Node) bool {
+			if text, ok := n.Text(); ok {
+				why := whyAll
+				if why == "" {
+					why = s.ignoredEntry(l, path, text)
+				}
+				f(l, n, text, why)
+			}
+			return true
+		})
+	}
+}
+
+// All returns what every file that counts holds at path, strongest first, as
+// it is written there: the raw material of objects and of arrays of objects,
+// which the client merges key by key and joins.
+func (s *Stack) All(path string) []Value[Node] {
+	var out []Value[Node]
+	s.each(strings.Split(path, "."), func(l *layer, n Node, why string) bool {
+		if why == "" {
+			out = append(out, Value[Node]{n, true, l.source(n)})
+		}
+		return true
+	})
+	return out
+}
+
+// An Ignored value stands in a file that the client reads, and does nothing.
+type Ignored struct {
+	Source
+	Value  string // as written in the file
+	Reason string
+}
+
+// Ignored lists the values at path, and the entries of lists, that the client
+// passes over in the file they stand in.
+func (s *Stack) Ignored(path string) []Ignored {
+	var out []Ignored
+	s.each(strings.Split(path, "."), func(l *layer, n Node, why string) bool {
+		if why != "" {
+			out = append(out, Ignored{l.source(n), string(n.Raw()), why})
+			return true
+		}
+		if n.Kind() == Array {
+			n.Each(func(_ string, e Node) bool {
+				if text, ok := e.Text(); ok {
+					if why := s.ignoredEntry(l, path, text); why != "" {
+						out = append(out, Ignored{l.source(e), string(e.Raw()), why})
+					}
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return out
+}
