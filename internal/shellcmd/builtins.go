@@ -77,10 +77,7 @@ func (w *walker) located(sh *shell, inv *invocation) bool {
 // $SUDO git push.
 func (w *walker) vanishing(sh *shell, inv *invocation) {
 	first := inv.args[0]
-	if first.Quoted || first.Glob || len(first.Parts) != 1 || len(inv.args) < 2 {
-		return
-	}
-	if k := first.Parts[0].Kind; k != Variable && k != Substitution {
+	if !unknownWord(first) || len(inv.args) < 2 {
 		return
 	}
 	next := &invocation{args: inv.args[1:], inline: inv.inline, redirs: inv.redirs, end: inv.end}

@@ -1,6 +1,8 @@
 package shellcmd
 
 import (
+	"slices"
+
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -224,6 +226,12 @@ func (w *walker) andOr(sh *shell, c *syntax.BinaryCmd) {
 			f := base.fork()
 			if isCd(elems[i+1].stmt) {
 				f.dirs = dirs
+			} else if !slices.Equal(dirs, f.dirs) {
+				// A cd within it may be what failed.
+				for _, d := range dirs {
+					f.dirs = addDir(f.dirs, d)
+				}
+				w.altered = true
 			}
 			w.maybe(func() { w.stmt(f, e.stmt) })
 			// The likelier case is that it did not run.
@@ -249,6 +257,7 @@ func (w *walker) ifClause(sh *shell, c *syntax.IfClause) {
 	var branches []*shell
 	orNone := true
 	for ; c != nil; c = c.Else {
+		before := sh.dirs
 		if len(branches) == 0 {
 			w.stmts(sh, c.Cond)
 		} else {
@@ -258,10 +267,25 @@ func (w *walker) ifClause(sh *shell, c *syntax.IfClause) {
 			orNone = false // else
 		}
 		b := sh.fork()
+		if n := len(c.Cond); n > 0 && isCd(c.Cond[n-1]) {
+			// if cd x: the else part runs where the cd failed.
+			if c.Cond[n-1].Negated {
+				b.dirs = before
+			} else {
+				sh.dirs = before
+			}
+		}
 		w.maybe(func() { w.stmts(b, c.Then) })
 		branches = append(branches, b)
 	}
 	w.joinAll(sh, orNone, branches)
+}
+
+func addDir(dirs []string, d string) []string {
+	if slices.Contains(dirs, d) || len(dirs) >= maxAlternatives {
+		return dirs
+	}
+	return append(dirs[:len(dirs):len(dirs)], d)
 }
 
 func (w *walker) joinAll(sh *shell, orNone bool, branches []*shell) {

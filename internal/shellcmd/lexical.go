@@ -66,6 +66,8 @@ func (s *splitter) word(i int) {
 		s.redirs = append(s.redirs, Redirect{Op: s.redir, Target: wd})
 		s.redir = ""
 	case len(s.words) == 0 && !wd.Quoted && isKeyword(wd.raw):
+	case !wd.Quoted && (wd.raw == "{" || wd.raw == "}" || wd.raw == "]]"):
+		s.command(s.from) // zsh: if [[ … ]] { … }
 	case len(s.words) == 0 && isAssignment(wd.raw):
 		name, _, _ := strings.Cut(wd.raw, "=")
 		v, _ := wd.After(name + "=")

@@ -16,6 +16,9 @@ func (w *walker) ssh(sh *shell, inv *invocation, args []Word) {
 			}
 		}
 	}
+	for len(rest) > 2 && unknownWord(rest[0]) {
+		rest = rest[1:] // ssh $OPTS host …
+	}
 	if len(rest) == 0 {
 		return
 	}
@@ -79,6 +82,9 @@ func (w *walker) docker(sh *shell, inv *invocation, name string, args []Word) {
 				n.assigns = append(n.assigns, Assign{Name: k, Value: v, Inline: true})
 			}
 		}
+	}
+	for len(rest) > 2 && unknownWord(rest[0]) {
+		rest = rest[1:] // docker run $OPTS image …
 	}
 	if len(rest) == 0 {
 		return

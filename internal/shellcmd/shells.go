@@ -19,6 +19,9 @@ func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name 
 	i := 0
 	for ; i < len(args); i++ {
 		a := args[i].raw
+		if unknownWord(args[i]) && i+1 < len(args) && strings.HasPrefix(args[i+1].raw, "-") {
+			continue // bash $FLAGS -c …
+		}
 		if a == "--" || a == "-" {
 			i++
 			break
@@ -131,9 +134,7 @@ func (w *walker) nestShell(sh *shell, inv *invocation, layer string, text Word, 
 func (w *walker) nestShellAs(sh *shell, inv *invocation, layer string, text Word, zero string, args []Word) {
 	p := w.process(sh, inv.inline)
 	p.params = &params{zero: zero, list: raws(w, args)}
-	if strings.HasPrefix(layer, "zsh") {
-		p.noSplit = true
-	}
+	p.noSplit = strings.HasPrefix(layer, "zsh")
 	w.inNesting(nesting{layer: layer}, func() {
 		w.nestText(p, w.literal(text.raw), text.src)
 	})

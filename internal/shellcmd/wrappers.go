@@ -83,6 +83,12 @@ func (wr *wrapper) options(args []Word) (opts []option, rest []Word) {
 	return opts, args[i:]
 }
 
+// unknownWord reports whether a word is one unknown piece without quotes, which
+// may stand for any number of options, or for nothing.
+func unknownWord(a Word) bool {
+	return !a.Quoted && !a.Glob && len(a.Parts) == 1 && (a.Parts[0].Kind == Variable || a.Parts[0].Kind == Substitution)
+}
+
 // expandLong completes an abbreviated long option that takes a value.
 func expandLong(name string, lists ...string) string {
 	if name == "" {
@@ -198,6 +204,11 @@ func (w *walker) runWrapper(sh *shell, inv *invocation, cmd *Command, wr *wrappe
 	if wr.operands > len(rest) {
 		sh.out.unknown(cmd)
 		return
+	}
+	if wr.operands > 0 && wr.operands < len(rest)-1 && unknownWord(rest[0]) {
+		more := next
+		more.maybe = true
+		w.nest(sh, inv, rest[wr.operands+1:], more)
 	}
 	rest = rest[wr.operands:]
 	if wr.operands > 0 && len(rest) > 0 && rest[0].raw == "--" {
