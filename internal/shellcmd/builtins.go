@@ -24,6 +24,14 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 		sh.out.unknown(cmd)
 		return
 	}
+	if w.links != nil && strings.ContainsAny(inv.args[0].Value, `/`) {
+		if target, ok := w.links[w.path(sh, inv.args[0].raw)]; ok && programName(target) != name {
+			next := *inv
+			next.args = append([]Word{w.word(target)}, inv.args[1:]...)
+			next.args[0].Pos, next.args[0].End, next.external = inv.args[0].Pos, inv.args[0].End, true
+			w.inNesting(nesting{layer: inv.args[0].Value}, func() { w.run(sh, &next) })
+		}
+	}
 	if w.builtin(sh, inv, cmd, name) {
 		return
 	}
@@ -115,9 +123,13 @@ func (w *walker) alternativesOfGlob(sh *shell, inv *invocation, cmd *Command) {
 func (w *walker) builtin(sh *shell, inv *invocation, cmd *Command, name string) bool {
 	args := inv.args[1:]
 	switch name {
+	case "hash":
+		if len(args) == 3 && args[0].raw == "-p" {
+			sh.setAlias(args[2].raw, quoteShell(args[1].raw))
+		}
 	case "exit", "return", "logout":
 		sh.exited = true
-	case ":", "true", "false", "test", "[", "shopt", "break", "continue", "wait", "ulimit", "umask", "bg", "fg", "hash", "history", "disown", "setopt", "unsetopt", "emulate", "zmodload", "autoload":
+	case ":", "true", "false", "test", "[", "shopt", "break", "continue", "wait", "ulimit", "umask", "bg", "fg", "history", "disown", "setopt", "unsetopt", "emulate", "zmodload", "autoload":
 		if name == "setopt" && len(args) > 0 && strings.EqualFold(strings.ReplaceAll(args[0].Value, "_", ""), "shwordsplit") {
 			sh.noSplit = false
 		}

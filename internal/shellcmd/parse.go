@@ -47,6 +47,7 @@ type walker struct {
 	globs    [3]string
 
 	files    map[string][]version
+	links    map[string]string // programs that the line copied or linked
 	madeDirs map[string]bool
 	writes   int // file writes so far: the clock of versions
 

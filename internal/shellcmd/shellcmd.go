@@ -39,7 +39,7 @@ type Line struct {
 // listed: the commands of its body are.
 type Command struct {
 	Args    []Word   // Args[0] is the program as written; never empty
-	Assigns []Assign // assignments visible to the command: earlier exports first, then env, then leading
+	Assigns []Assign // assignments visible to the command: earlier exports first, then those that stand on it
 	Redirs  []Redirect
 	Stdin   Text // what the command reads, if the line tells
 	Dir     Dir  // where it runs
@@ -234,7 +234,9 @@ type Options struct {
 	Dir     string // directory the line starts in; empty if not known
 	Dialect Dialect
 	// Env returns a variable of the environment that the shell starts with. Nil
-	// if nothing is known.
+	// if nothing is known. A variable that neither it nor the line sets stays
+	// unknown, but ${NAME:-default} takes the default.
 	Env func(name string) (value string, ok bool)
-	FS  FS // nil: no file is read
+	// FS serves the scripts that the line runs; nil: no file is read.
+	FS FS
 }

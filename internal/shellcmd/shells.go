@@ -83,6 +83,13 @@ func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name 
 		return
 	}
 	rest := args[min(i, len(args)):]
+	if name == "bash" {
+		for _, a := range cmd.Assigns {
+			if a.Name == "BASH_ENV" {
+				init = append(init, a.Value)
+			}
+		}
+	}
 	for _, f := range init {
 		for _, text := range w.scripts(sh, f.raw) {
 			w.nestShell(sh, inv, name, w.word(text), nil)

@@ -89,23 +89,29 @@ func (w *walker) redirects(sh *shell, list []*syntax.Redirect) redirections {
 			out.Target = w.word(w.literal(heredocWord(rd.Word)))
 			out.Target.Pos, out.Target.End = w.span(rd.Word.Pos(), rd.Word.End())
 			out.Body = w.text(body)
-			if out.Fd == "" || out.Fd == "0" {
-				r.in = &body
-			}
+			w.inputOn(&r, out.Fd, body)
 		case syntax.WordHdoc:
 			body := w.value(sh, rd.Word) + "\n"
 			out.Target = w.word(strings.TrimSuffix(body, "\n"))
 			out.Target.Pos, out.Target.End = w.span(rd.Word.Pos(), rd.Word.End())
 			out.Body = w.text(body)
-			if out.Fd == "" || out.Fd == "0" {
-				r.in = &body
-			}
+			w.inputOn(&r, out.Fd, body)
 		default:
 			w.redirectFile(sh, rd, &out, &r)
 		}
 		r.list = append(r.list, out)
 	}
 	return r
+}
+
+// inputOn makes a text readable on a descriptor.
+func (w *walker) inputOn(r *redirections, fd, text string) {
+	switch {
+	case fd == "" || fd == "0":
+		r.in = &text
+	case isDigits(fd):
+		w.write("/dev/fd/"+fd, text, false)
+	}
 }
 
 func (w *walker) redirectFile(sh *shell, rd *syntax.Redirect, out *Redirect, r *redirections) {
@@ -117,17 +123,17 @@ func (w *walker) redirectFile(sh *shell, rd *syntax.Redirect, out *Redirect, r *
 	raw := target[0].raw
 	switch rd.Op {
 	case syntax.RdrIn, syntax.RdrInOut:
-		if out.Fd == "" || out.Fd == "0" {
-			if text, ok := w.fileText(sh, raw); ok {
-				r.in = &text
-			} else {
-				text := w.mark(Part{Text: raw, Kind: Other})
-				r.in = &text
-			}
+		text, ok := w.fileText(sh, raw)
+		if !ok {
+			text = w.mark(Part{Text: out.Target.Value, Kind: Other})
 		}
+		w.inputOn(r, out.Fd, text)
 	case syntax.DplIn:
 		if out.Fd == "" || out.Fd == "0" {
-			text := otherMark
+			text, ok := w.fileText(sh, "/dev/fd/"+raw)
+			if !ok {
+				text = otherMark
+			}
 			r.in = &text
 		}
 	case syntax.DplOut:

@@ -163,6 +163,25 @@ func unescapeEcho(s string) (string, bool) {
 	return b.String(), false
 }
 
+// octalZero writes \nnn as \0nnn: %b takes both, echo -e the second only.
+func octalZero(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		if s[i] == '\\' && i+1 < len(s) {
+			if c := s[i+1]; '1' <= c && c <= '7' {
+				b.WriteByte('0')
+			}
+			i++
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
 // printf is the builtin: with -v it sets a variable.
 func (w *walker) printf(sh *shell, inv *invocation, cmd *Command, args []Word) {
 	to := ""
@@ -244,7 +263,7 @@ func (w *walker) format(f string, args []string) (string, bool) {
 					}
 					b.WriteString(text)
 				case 'b':
-					text, stop := unescapeEcho(next())
+					text, stop := unescapeEcho(octalZero(next()))
 					b.WriteString(text)
 					if stop {
 						return b.String(), true
@@ -540,6 +559,13 @@ func (w *walker) copyFile(sh *shell, name string, args []Word) {
 			text = w.mark(Part{Text: o.Value, Kind: Other})
 		}
 		to := w.path(sh, target)
+		if len(texts) == 0 && isStatic(from) && w.spend(16) {
+			if w.links == nil {
+				w.links = map[string]string{}
+			}
+			w.links[to] = from
+			w.links[joinPath(to, from[strings.LastIndexByte(from, '/')+1:])] = from
+		}
 		// The target may be a directory: then the file has its own name there.
 		base := from[strings.LastIndexByte(from, '/')+1:]
 		if len(operands) == 1 && !strings.HasSuffix(target, "/") {
