@@ -90,8 +90,11 @@ type Option struct {
 	Default string
 	Text    string
 	// TrustedOnly marks an option that a repository's file may set only once it
-	// is trusted, because it can loosen the guard.
+	// is trusted, because it can loosen the guard. Join, if set, puts the value
+	// of a repository that is not trusted behind the one in force instead of
+	// replacing it.
 	TrustedOnly bool
+	Join        string
 }
 
 // An Example is a command with the answer that is right for it. Examples are

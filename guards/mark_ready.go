@@ -19,7 +19,7 @@ var MarkReady = Guard{
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_MARK_READY"},
 	Programs:  []string{"gh"},
-	Options:   []Option{{Name: "label", Default: readyLabel, Text: "the label that calls maintainers"}},
+	Options:   []Option{{Name: "label", Default: readyLabel, Join: ",", Text: "the labels that call maintainers, separated by commas"}},
 	Examples: []Example{
 		{Command: "gh pr edit 5 --repo example/widgets --add-label 'ready for maintainer review'", Setup: "gh:pending_runs=2", Verdict: Deny, Why: "two runs wait"},
 		{Command: "gh pr edit 5 -R example/widgets --add-label 'area:ui,Ready for Maintainer Review'", Setup: "gh:pending_runs=2", Verdict: Deny, Why: "a comma list; labels ignore case"},
@@ -45,6 +45,7 @@ func checkMarkReady(c *Call) []Finding {
 	if label == "" {
 		label = readyLabel
 	}
+	ready := strings.Split(label, ",")
 	p := post{known: true, repo: c.repoName()}
 	var labels []string
 	if r, ok := g.API(); ok {
@@ -62,8 +63,11 @@ func checkMarkReady(c *Call) []Finding {
 			}
 		}
 		if r.HasInput {
-			if raw, ok := c.ReadFile(r.Input); ok && containsFold(raw, label) {
-				labels = append(labels, label)
+			raw, _ := c.ReadFile(r.Input)
+			for _, l := range ready {
+				if containsFold(raw, strings.TrimSpace(l)) {
+					labels = append(labels, l)
+				}
 			}
 		}
 	} else {
@@ -77,8 +81,10 @@ func checkMarkReady(c *Call) []Finding {
 	}
 	hit := ""
 	for _, l := range labels {
-		if strings.EqualFold(strings.TrimSpace(l), label) {
-			hit = l
+		for _, r := range ready {
+			if strings.EqualFold(strings.TrimSpace(l), strings.TrimSpace(r)) {
+				hit = l
+			}
 		}
 	}
 	if hit == "" || !p.known || strings.HasPrefix(p.selector, "-") {

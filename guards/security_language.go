@@ -17,7 +17,7 @@ var SecurityLanguage = Guard{
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_SECURITY_LANG"},
 	Programs:  []string{"gh"},
-	Options:   []Option{{Name: "words", Text: "more words and phrases, separated by commas"}},
+	Options:   []Option{{Name: "words", Join: ",", Text: "more words and phrases, separated by commas"}},
 	Examples: []Example{
 		{Command: "gh pr create --title 'Fix CVE-2026-1234' --body patch", Verdict: Deny, Why: "a CVE id"},
 		{Command: "gh pr new -t 'Fix path traversal in unzip' -b 'adds a check'", Verdict: Deny, Why: "names the weakness; new is create"},

@@ -411,3 +411,6 @@ func checkSelfWrite(w *Write) []Finding {
 		Words: []string{w.Path},
 	}}
 }
+
+// Programs are the names of the product's own binaries.
+func Programs() []string { return append([]string{}, programs...) }
