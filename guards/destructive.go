@@ -53,7 +53,8 @@ var Destructive = Guard{
 		{Command: "cat > NOTES.md <<'EOF'\nNever run rm -rf / here.\nEOF", Why: "file content"},
 		{Command: "chmod -R u+w build", Why: "inside the project"},
 	},
-	Check: checkDestructive,
+	Check:     checkDestructive,
+	CheckLine: forkBombLine,
 }
 
 func checkDestructive(c *Call) []Finding {

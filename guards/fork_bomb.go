@@ -9,30 +9,32 @@ import (
 // maxBomb bounds the text that is parsed again to look for a fork bomb.
 const maxBomb = 8 << 10
 
-// forkBomb looks for a function that starts itself at least twice, one of them
-// in a pipe or in the background, and is called.
+// forkBomb looks for a fork bomb in the text of a nested shell: a function that
+// starts itself at least twice, one of them in a pipe or in the background, and
+// is called.
 func forkBomb(c *Call) []Finding {
-	texts := []string{}
-	if c.Index == 0 && c.Line() != nil {
-		texts = append(texts, c.Line().Source)
-	}
 	if kind, ok := interpreter(c.Name()); ok && kind == "shell" {
 		for _, w := range c.Args[1:] {
-			texts = append(texts, w.Value)
-		}
-	}
-	for _, text := range texts {
-		if name := bombIn(text); name != "" {
-			return []Finding{{
-				Verdict: Deny,
-				Found:   "function " + Quote(name) + " that keeps starting itself twice",
-				Why:     "a fork bomb stops the machine",
-				Fix:     "Start a fixed number of processes, with `xargs -P 4` for one",
-				Words:   []string{name},
-			}}
+			if f := forkBombLine(w.Value); f != nil {
+				return f
+			}
 		}
 	}
 	return nil
+}
+
+func forkBombLine(source string) []Finding {
+	name := bombIn(source)
+	if name == "" {
+		return nil
+	}
+	return []Finding{{
+		Verdict: Deny,
+		Found:   "function " + Quote(name) + " that keeps starting itself twice",
+		Why:     "a fork bomb stops the machine",
+		Fix:     "Start a fixed number of processes, with `xargs -P 4` for one",
+		Words:   []string{name},
+	}}
 }
 
 func bombIn(source string) (name string) {

@@ -120,7 +120,7 @@ func isLoginByte(b byte) bool { return isLetter(b) || b >= '0' && b <= '9' }
 // opensMention reports whether a mention can follow b. Letters, digits and what
 // joins them make an address or a path of it.
 func opensMention(b byte) bool {
-	return !isLoginByte(b) && b != '_' && b != '/' && b != '`' && b != '@' && b < 0x80
+	return !isLoginByte(b) && b != '_' && b != '/' && b != '@' && b < 0x80
 }
 
 // prose is a Markdown text without its code: fences, indented blocks and spans

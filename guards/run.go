@@ -168,6 +168,14 @@ func Run(in *Input, all []*Guard, world World) *Report {
 		r.add(rep.Line.Commands, nil, nil, 0)
 	}
 	rep.Calls = r.calls
+	for _, g := range rep.Guards {
+		if g.CheckLine == nil || in.Command == "" {
+			continue
+		}
+		for _, f := range g.CheckLine(in.Command) {
+			rep.add(r.result(g, nil, f))
+		}
+	}
 	for _, c := range r.calls {
 		for _, g := range rep.Guards {
 			if g.Check == nil || !wants(g, c) {

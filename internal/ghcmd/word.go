@@ -19,17 +19,14 @@ func leading(w shellcmd.Word) string {
 
 // suffix is w without its first n bytes, which are literal.
 func suffix(w shellcmd.Word, n int) shellcmd.Word {
-	out := w
-	out.Value = w.Value[min(n, len(w.Value)):]
-	if w.Pos > 0 || w.End > 0 {
-		// Quotes make offsets inside a word uncertain: keep the whole word's.
-		out.Pos, out.End = w.Pos, w.End
-	}
-	if w.Static {
-		out.Parts = nil
+	head := leading(w)
+	if out, ok := w.After(head[:min(n, len(head))]); ok {
 		return out
 	}
-	if len(w.Parts) > 0 {
+	// A word that no line was parsed for, as out of an alias.
+	out := w
+	out.Value = w.Value[min(n, len(w.Value)):]
+	if !w.Static && len(w.Parts) > 0 {
 		out.Parts = append([]shellcmd.Part{}, w.Parts...)
 		out.Parts[0].Text = out.Parts[0].Text[min(n, len(out.Parts[0].Text)):]
 		if out.Parts[0].Text == "" {
