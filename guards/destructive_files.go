@@ -205,7 +205,7 @@ func findRoots(c *Call, what string) []Finding {
 		}
 	}
 	if len(roots) == 0 {
-		roots = []shellcmd.Word{{Value: ".", Static: true}}
+		roots = []shellcmd.Word{shellcmd.NewWord(".")}
 	}
 	var out []Finding
 	for _, w := range roots {

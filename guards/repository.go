@@ -361,7 +361,7 @@ func (c *Call) defaultRefs(p *push) []refspec {
 	if lines := c.gitLines("config", "--get-all", "remote."+p.remote+".push"); len(lines) > 0 {
 		var refs []refspec
 		for _, l := range lines {
-			refs = append(refs, parseRefspec(shellcmd.Word{Value: l, Static: true}))
+			refs = append(refs, parseRefspec(shellcmd.NewWord(l)))
 		}
 		return refs
 	}

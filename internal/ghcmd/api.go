@@ -87,7 +87,7 @@ func (c *Call) API() (*Request, bool) {
 	if values, err := url.ParseQuery(r.Query); err == nil {
 		for key, list := range values {
 			for _, v := range list {
-				r.Fields = append(r.Fields, Field{Key: key, Value: shellcmd.Word{Value: v, Static: true}, Raw: true})
+				r.Fields = append(r.Fields, Field{Key: key, Value: shellcmd.NewWord(v), Raw: true})
 			}
 		}
 	}

@@ -187,7 +187,7 @@ func (c *Call) flags(n *node, args []shellcmd.Word) {
 			}
 			if !attached {
 				if n.isBool(name) {
-					f.Value = shellcmd.Word{Value: "true", Static: true}
+					f.Value = shellcmd.NewWord("true")
 				} else if i+1 < len(args) {
 					i++
 					f.Value = args[i]
@@ -219,7 +219,7 @@ func (c *Call) cluster(n *node, w shellcmd.Word, next []shellcmd.Word) int {
 				c.Flags = append(c.Flags, f)
 				return 0
 			}
-			f.Value = shellcmd.Word{Value: "true", Static: true}
+			f.Value = shellcmd.NewWord("true")
 			c.Flags = append(c.Flags, f)
 			continue
 		}
@@ -281,7 +281,7 @@ func fields(s string) []shellcmd.Word {
 		switch {
 		case quoted == 0 && (ch == ' ' || ch == '\t' || ch == '\n'):
 			if in {
-				words = append(words, shellcmd.Word{Value: b.String(), Static: true})
+				words = append(words, shellcmd.NewWord(b.String()))
 				b.Reset()
 				in = false
 			}
@@ -299,7 +299,7 @@ func fields(s string) []shellcmd.Word {
 		}
 	}
 	if in {
-		words = append(words, shellcmd.Word{Value: b.String(), Static: true})
+		words = append(words, shellcmd.NewWord(b.String()))
 	}
 	return words
 }

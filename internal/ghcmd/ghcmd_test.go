@@ -12,11 +12,13 @@ import (
 func words(argv ...string) []shellcmd.Word {
 	var out []shellcmd.Word
 	for _, a := range argv {
-		if name, ok := strings.CutPrefix(a, "$"); ok {
-			out = append(out, shellcmd.Word{Parts: []shellcmd.Part{{Text: name, Kind: shellcmd.Variable}}})
-			continue
+		if strings.HasPrefix(a, "$") {
+			if c := shellcmd.Parse("x "+a, shellcmd.Options{}).Commands; len(c) == 1 && len(c[0].Args) == 2 {
+				out = append(out, c[0].Args[1])
+				continue
+			}
 		}
-		out = append(out, shellcmd.Word{Value: strings.ReplaceAll(a, "_", " "), Static: true})
+		out = append(out, shellcmd.NewWord(strings.ReplaceAll(a, "_", " ")))
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func Parse(argv []shellcmd.Word, env []shellcmd.Assign, alias func(g *Global, na
 	c.environment(env)
 	rest := argv[1:]
 	if base := baseName(argv[0].Value); strings.HasPrefix(base, "git-") {
-		name := shellcmd.Word{Value: base[len("git-"):], Static: true}
+		name := shellcmd.NewWord(base[len("git-"):])
 		rest = append([]shellcmd.Word{name}, rest...)
 	} else {
 		rest = c.globals(rest)
@@ -261,7 +261,7 @@ func (g *Global) set(w shellcmd.Word, from string) {
 		return
 	}
 	if !ok {
-		value = shellcmd.Word{Value: "true", Static: true}
+		value = shellcmd.NewWord("true")
 	}
 	g.Config = append(g.Config, Setting{Key: canonicalKey(key), Value: value, Bare: !ok, From: from})
 }
@@ -304,7 +304,7 @@ func (c *Call) environment(env []shellcmd.Assign) {
 	}
 	if v, ok := vars["GIT_CONFIG_PARAMETERS"]; ok {
 		for _, p := range parameters(v.Value) {
-			c.Global.set(shellcmd.Word{Value: p, Static: true}, "GIT_CONFIG_PARAMETERS="+p)
+			c.Global.set(shellcmd.NewWord(p), "GIT_CONFIG_PARAMETERS="+p)
 		}
 	}
 }
@@ -374,7 +374,7 @@ func splitAlias(s string) ([]shellcmd.Word, bool) {
 		switch {
 		case quoted == 0 && (ch == ' ' || ch == '\t' || ch == '\n' || ch == '\r'):
 			if in {
-				words = append(words, shellcmd.Word{Value: b.String(), Static: true})
+				words = append(words, shellcmd.NewWord(b.String()))
 				b.Reset()
 				in = false
 			}
@@ -397,7 +397,7 @@ func splitAlias(s string) ([]shellcmd.Word, bool) {
 		return nil, false
 	}
 	if in {
-		words = append(words, shellcmd.Word{Value: b.String(), Static: true})
+		words = append(words, shellcmd.NewWord(b.String()))
 	}
 	return words, true
 }

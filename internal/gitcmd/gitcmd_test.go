@@ -13,18 +13,23 @@ import (
 func words(argv ...string) []shellcmd.Word {
 	var out []shellcmd.Word
 	for _, a := range argv {
-		switch {
+		switch head, name, mixed := strings.Cut(a, "#$"); {
 		case strings.HasPrefix(a, "$"):
-			out = append(out, shellcmd.Word{Parts: []shellcmd.Part{{Text: a[1:], Kind: shellcmd.Variable}}})
-		case strings.Contains(a, "#$"):
-			head, name, _ := strings.Cut(a, "#$")
-			out = append(out, shellcmd.Word{Value: head, Quoted: true, Parts: []shellcmd.Part{
-				{Text: head, Kind: shellcmd.Literal}, {Text: name, Kind: shellcmd.Variable}}})
+			out = append(out, parsed(a))
+		case mixed:
+			out = append(out, parsed(head+`"$`+name+`"`))
 		default:
-			out = append(out, shellcmd.Word{Value: a, Static: true})
+			out = append(out, shellcmd.NewWord(a))
 		}
 	}
 	return out
+}
+
+func parsed(word string) shellcmd.Word {
+	if c := shellcmd.Parse("x "+word, shellcmd.Options{}).Commands; len(c) == 1 && len(c[0].Args) == 2 {
+		return c[0].Args[1]
+	}
+	return shellcmd.NewWord(word)
 }
 
 // show writes a call in one line for comparison.

@@ -35,7 +35,7 @@ func (c *Call) Nested() []Nested {
 	}
 	switch {
 	case c.Shell != "":
-		add("git alias "+strings.Join(c.Alias, ", "), shellcmd.Word{Value: c.Shell, Static: true})
+		add("git alias "+strings.Join(c.Alias, ", "), shellcmd.NewWord(c.Shell))
 	case c.Name == "rebase":
 		for _, o := range c.All("exec") {
 			add("git rebase --exec", o.Value)

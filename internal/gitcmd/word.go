@@ -20,19 +20,7 @@ func leading(w shellcmd.Word) string {
 // suffix is w without its first n bytes, which are literal.
 func suffix(w shellcmd.Word, n int) shellcmd.Word {
 	head := leading(w)
-	if out, ok := w.After(head[:min(n, len(head))]); ok {
-		return out
-	}
-	// A word that no line was parsed for, as out of an alias.
-	out := w
-	out.Value = w.Value[min(n, len(w.Value)):]
-	if !w.Static && len(w.Parts) > 0 {
-		out.Parts = append([]shellcmd.Part{}, w.Parts...)
-		out.Parts[0].Text = out.Parts[0].Text[min(n, len(out.Parts[0].Text)):]
-		if out.Parts[0].Text == "" {
-			out.Parts = out.Parts[1:]
-		}
-	}
+	out, _ := w.After(head[:min(n, len(head))])
 	return out
 }
 
