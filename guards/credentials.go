@@ -111,7 +111,12 @@ func checkCredentials(c *Call) []Finding {
 	if quiet(name) {
 		return nil
 	}
+	pattern := grepPattern(name)
 	for _, w := range c.Args[1:] {
+		if pattern && !strings.HasPrefix(w.Value, "-") {
+			pattern = false // what is searched for, no file
+			continue
+		}
 		if s := c.secret(w); s != "" {
 			return hit(Quote(name)+" reads "+Quote(s), s)
 		}
@@ -123,6 +128,15 @@ func checkCredentials(c *Call) []Finding {
 		}
 	}
 	return nil
+}
+
+// grepPattern reports the programs whose first operand is what they look for.
+func grepPattern(name string) bool {
+	switch name {
+	case "grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq":
+		return true
+	}
+	return false
 }
 
 // secret is the name of a file that holds secrets, empty for any other.

@@ -124,7 +124,7 @@ func rm(c *Call) []Finding {
 		}
 		out = append(out, c.placeFinding(loc, w, c.Name()+" -r of")...)
 	}
-	if recursive && (len(operands) == 0 || throughPlaceholder(operands)) {
+	if recursive && len(out) == 0 {
 		out = append(out, fedByFind(c)...)
 	}
 	return out
@@ -144,20 +144,18 @@ func startsUnknown(w shellcmd.Word) bool {
 	return len(w.Parts) == 1 && (w.Parts[0].Kind == shellcmd.Substitution || w.Parts[0].Kind == shellcmd.Variable)
 }
 
-func throughPlaceholder(words []shellcmd.Word) bool {
-	for _, w := range words {
-		if strings.Contains(w.Value, "{}") {
-			return true
-		}
-	}
-	return false
-}
-
 // fedByFind looks at the find whose names an xargs rm deletes.
 func fedByFind(c *Call) []Finding {
-	for from := c.Piped; from != nil; from = from.Piped {
-		if from.Name() == "find" || from.Name() == "gfind" {
-			return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index}, "rm -r of what find lists in")
+	var sources []*shellcmd.Command
+	for _, w := range c.Args[1:] {
+		sources = append(sources, w.From()...)
+	}
+	sources = append(append(sources, c.Stdin.From...), c.Piped)
+	for _, from := range sources {
+		for n := 0; from != nil && n < 50; from, n = from.Piped, n+1 {
+			if from.Name() == "find" || from.Name() == "gfind" {
+				return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index}, "rm -r of what find lists in")
+			}
 		}
 	}
 	return nil

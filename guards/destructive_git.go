@@ -71,7 +71,7 @@ func gitLoss(c *Call) []Finding {
 	case "update-ref":
 		return c.refLoss()
 	case "reflog":
-		if g.Sub != "expire" && g.Sub != "delete" && g.Sub != "drop" || g.On("dry-run") {
+		if g.Sub != "expire" && g.Sub != "delete" && g.Sub != "drop" || g.On("dry-run") || g.On("n") {
 			return nil
 		}
 		if !c.Place.Unknown {

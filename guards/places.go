@@ -2,6 +2,7 @@ package guards
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -288,6 +289,9 @@ func (c *Call) areaOf(p, root string, relative bool) area {
 			return outside
 		}
 		if within(p, t) {
+			if slices.ContainsFunc(homes, func(h string) bool { return within(p, h) && within(h, t) }) {
+				continue // a home that itself lies in a temporary directory
+			}
 			if base(p) == ".git" {
 				return gitData
 			}

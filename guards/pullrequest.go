@@ -1,10 +1,7 @@
 package guards
 
 import (
-	"slices"
 	"strings"
-
-	"sallyport/internal/shellcmd"
 )
 
 // A post is text that a command publishes on GitHub.
@@ -18,7 +15,6 @@ type post struct {
 	repo     string
 	title    string
 	body     string
-	words    []string
 }
 
 // posts are the texts that c would publish.
@@ -229,8 +225,3 @@ func (c *Call) author(p *post) (string, bool) {
 
 // viewer is the login of the person whose token gh uses.
 func (c *Call) viewer() (string, bool) { return c.gh("api", "user", "--jq", ".login") }
-
-// dynamicWord reports whether any of the words is not known.
-func dynamicWord(words []shellcmd.Word) bool {
-	return slices.ContainsFunc(words, func(w shellcmd.Word) bool { return !w.Static })
-}

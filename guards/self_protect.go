@@ -380,7 +380,7 @@ func writesFile(text string) bool {
 	for _, call := range [...]string{
 		"'w'", `"w"`, "'a'", `"a"`, "'w+'", `"w+"`, "'r+'", `"r+"`, "'wb'", `"wb"`, "write_text", "write_bytes", "writeFile", "appendFile", "createWriteStream",
 		".write(", "json.dump(", "os.remove", "os.unlink", "unlink", "shutil.", "os.rename", "os.replace", "rename", "File.write", "File.open", "FileUtils",
-		"fs.rm", "copyFile", "truncate", "chmod", "open(", "'>", `">`, "file_put_contents", "Deno.write", "Bun.write",
+		"fs.rm", "copyFile", "truncate", "chmod", "'>", `">`, "file_put_contents", "Deno.write", "Bun.write",
 	} {
 		if strings.Contains(text, call) {
 			return true
