@@ -84,7 +84,7 @@ func checkCommitTrailer(c *Call) []Finding {
 
 // feedsGit reports whether another git command of the line reads c's output.
 func feedsGit(c *Call) bool {
-	for _, later := range c.run.calls[c.Index+1:] {
+	for _, later := range c.Later() {
 		if later.Git != nil && later.Piped == c.Command {
 			return true
 		}

@@ -222,7 +222,7 @@ func (c *Call) sender() string {
 	if network(c.Command) {
 		return "the network"
 	}
-	for _, later := range c.run.calls {
+	for _, later := range append(c.Later(), c.Earlier()...) {
 		if !network(later.Command) {
 			continue
 		}

@@ -154,7 +154,7 @@ func fedByFind(c *Call) []Finding {
 	for _, from := range sources {
 		for n := 0; from != nil && n < 50; from, n = from.Piped, n+1 {
 			if from.Name() == "find" || from.Name() == "gfind" {
-				return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index}, "rm -r of what find lists in")
+				return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index, name: from.Name()}, "rm -r of what find lists in")
 			}
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"sallyport/internal/shellcmd"
 )
 
-// downloaders are the programs whose output comes from the network.
-func isDownloader(c *shellcmd.Command) bool {
-	switch c.Name() {
+// isDownloader knows the programs whose output comes from the network.
+func isDownloader(c *shellcmd.Command) bool { return isDownloaderName(c.Name()) }
+
+func isDownloaderName(name string) bool {
+	switch name {
 	case "curl", "wget", "wget2", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "GET", "Invoke-WebRequest", "iwr", "irm", "Invoke-RestMethod", "ftp":
 		return true
 	}
@@ -230,7 +232,7 @@ func toFile(c *shellcmd.Command) bool {
 
 // downloaded is the earlier command of the line that fetched a file.
 func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
-	if w.Value == "" && !w.Static {
+	if w.Value == "" || !c.run.has(isDownloaderName) {
 		return nil
 	}
 	want, ok := c.Path(w.Value)
@@ -245,8 +247,9 @@ func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 		return name != "" && got == want
 	}
 	// Files pass from hand to hand: cp, mv and tee carry a download on.
-	for i := c.Index - 1; i >= 0; i-- {
-		e := c.run.calls[i]
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		e := earlier[i]
 		written := false
 		for _, t := range e.targets() {
 			if t.effect == writes && same(e, t.path) {

@@ -145,9 +145,13 @@ type Call struct {
 	// Index is the command's position among all commands of the line.
 	Index int
 
-	via []string // what reached it beside Command.Via: git alias, rebase --exec
-	run *run
+	name string
+	via  []string // what reached it beside Command.Via: git alias, rebase --exec
+	run  *run
 }
+
+// Name is [shellcmd.Command.Name].
+func (c *Call) Name() string { return c.name }
 
 // A Place is where a command runs: a directory, and for git the repository that
 // options or variables point it to.
@@ -213,8 +217,17 @@ func (c *Call) Getenv(name string) (string, bool) {
 // World is where a guard asks.
 func (c *Call) World() World { return c.run.world }
 
-// Earlier are the commands of the line that run before c.
-func (c *Call) Earlier() []*Call { return c.run.calls[:c.Index] }
+// maxEarlier bounds how far back a guard looks for what led to a command, so
+// that the cost of a long line stays linear.
+const maxEarlier = 400
+
+// Earlier are the last commands of the line that run before c.
+func (c *Call) Earlier() []*Call { return c.run.calls[max(0, c.Index-maxEarlier):c.Index] }
+
+// Later are the next commands of the line that run after c.
+func (c *Call) Later() []*Call {
+	return c.run.calls[c.Index+1 : min(len(c.run.calls), c.Index+1+maxEarlier)]
+}
 
 // Path makes a path of the command's absolute, if that can be done.
 func (c *Call) Path(name string) (string, bool) {

@@ -10,7 +10,8 @@ import (
 const (
 	maxQuoted  = 80
 	maxReason  = 700
-	maxCommand = 60
+	maxCommand = 80
+	maxReasons = 6 // lines of one answer
 )
 
 // Quote makes text from a command safe and short enough to stand in a reason.
@@ -40,16 +41,30 @@ func (res *Result) Reason(inline InlineOverride) string {
 // Reason joins the reasons of all results of verdict v, a line each.
 func (rep *Report) Reason(v Verdict) string {
 	var lines []string
+	more := 0
 	for i := range rep.Results {
 		res := &rep.Results[i]
-		if res.Verdict == v || v == Ask && res.Verdict == Ask {
+		switch {
+		case res.Verdict != v:
+		case len(lines) == maxReasons:
+			more++
+		default:
 			lines = append(lines, res.Reason(rep.Input.Inline))
 		}
+	}
+	if more > 0 {
+		lines = append(lines, "agent-guard: and "+itoa(more)+" more of the kind.")
 	}
 	return strings.Join(lines, "\n")
 }
 
 // summary is the command in short.
 func (c *Call) summary() string {
-	return term.Clean(strings.Join(Words(c.Command), " "), maxCommand)
+	words := Words(c.Command)
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\|&;<>()*?[]#~`") && c.Args[i].Static {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return term.Clean(strings.Join(words, " "), maxCommand)
 }

@@ -130,6 +130,8 @@ type Report struct {
 	Verdict Verdict
 	Input   *Input
 	Guards  []*Guard // those that were switched on
+
+	seen map[string]bool
 }
 
 type run struct {
@@ -137,6 +139,24 @@ type run struct {
 	world World
 	calls []*Call
 	seq   map[string]*history
+	// programs are the names of all commands of the line.
+	programs map[string]bool
+}
+
+// has reports whether a command of one of these names is in the line.
+func (r *run) has(match func(name string) bool) bool {
+	if r.programs == nil {
+		r.programs = map[string]bool{}
+		for _, c := range r.calls {
+			r.programs[c.name] = true
+		}
+	}
+	for name := range r.programs {
+		if match(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *run) env(name string) (string, bool) {
@@ -177,6 +197,9 @@ func Run(in *Input, all []*Guard, world World) *Report {
 		}
 	}
 	for _, c := range r.calls {
+		if c.trivial() {
+			continue
+		}
 		for _, g := range rep.Guards {
 			if g.Check == nil || !wants(g, c) {
 				continue
@@ -202,14 +225,34 @@ func Run(in *Input, all []*Guard, world World) *Report {
 	return rep
 }
 
+// maxResults bounds the findings that are kept; of more only those count that
+// are stronger than all before.
+const maxResults = 200
+
 func (rep *Report) add(res Result) {
-	for _, old := range rep.Results {
-		if old.Guard == res.Guard && old.Finding.Found == res.Finding.Found && old.Override == res.Override {
-			return
-		}
+	key := res.Guard.Name + "\x00" + res.Finding.Found + "\x00" + res.Override + "\x00" + res.Verdict.String()
+	if rep.seen[key] || len(rep.Results) >= maxResults && res.Verdict <= rep.Verdict {
+		return
 	}
+	if rep.seen == nil {
+		rep.seen = map[string]bool{}
+	}
+	rep.seen[key] = true
 	rep.Results = append(rep.Results, res)
 	rep.Verdict = max(rep.Verdict, res.Verdict)
+}
+
+// trivial reports a command that no guard can object to, whatever its words
+// are: it prints or does nothing. Long lines are made of them.
+func (c *Call) trivial() bool {
+	if len(c.Redirs) > 0 {
+		return false
+	}
+	switch c.name {
+	case "true", "false", ":", "echo", "printf", "cd", "pwd", "sleep", "exit", "test", "[", "break", "continue", "return", "shift", "wait":
+		return true
+	}
+	return false
 }
 
 // add turns commands into calls, and follows what git runs itself.
@@ -223,10 +266,10 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 			with.Assigns = append(slices.Clip(slices.Clone(outer)), cmd.Assigns...)
 			cmd = &with
 		}
-		c := &Call{Command: cmd, run: r, via: via, Index: len(r.calls)}
+		c := &Call{Command: cmd, run: r, via: via, Index: len(r.calls), name: cmd.Name()}
 		c.Place = r.place(c)
 		r.calls = append(r.calls, c)
-		switch name := cmd.Name(); {
+		switch name := c.name; {
 		case gitcmd.IsGit(name):
 			c.Git = gitcmd.Parse(cmd.Args, cmd.Assigns, func(g *gitcmd.Global, name string) (string, bool) {
 				at := r.gitPlace(c, g)
@@ -312,7 +355,7 @@ func wants(g *Guard, c *Call) bool {
 	case c.GH != nil:
 		return slices.Contains(g.Programs, "gh")
 	}
-	return slices.Contains(g.Programs, c.Name())
+	return slices.Contains(g.Programs, c.name)
 }
 
 // result settles what a finding is worth.

@@ -39,6 +39,7 @@ type World struct {
 
 	memo    map[string]answer
 	roots   map[string]answer
+	real    map[string]string
 	filters map[string][]string
 	aliases map[string]string // of gh; nil: not read yet
 }
@@ -56,7 +57,7 @@ func New(environ []string, debugf func(format string, args ...any)) *World {
 	if debugf == nil {
 		debugf = func(string, ...any) {}
 	}
-	w := &World{environ: environ, debugf: debugf, memo: map[string]answer{}, roots: map[string]answer{}}
+	w := &World{environ: environ, debugf: debugf, memo: map[string]answer{}, roots: map[string]answer{}, real: map[string]string{}}
 	w.getenv = func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {
 			if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
@@ -272,6 +273,27 @@ func (w *World) Resolve(path string) string {
 	if !filepath.IsAbs(path) {
 		return path
 	}
+	// Many paths share a directory: only the last element is looked at anew.
+	if st, err := os.Lstat(path); err == nil && st.Mode()&os.ModeSymlink == 0 && path != filepath.Dir(path) {
+		return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+	} else if os.IsNotExist(err) {
+		return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+	}
+	return resolve(path)
+}
+
+func (w *World) resolveDir(dir string) string {
+	if real, ok := w.real[dir]; ok {
+		return real
+	}
+	real := resolve(dir)
+	if len(w.real) < maxMemo {
+		w.real[dir] = real
+	}
+	return real
+}
+
+func resolve(path string) string {
 	rest := ""
 	for dir := path; ; {
 		if real, err := filepath.EvalSymlinks(dir); err == nil {
