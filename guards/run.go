@@ -100,8 +100,8 @@ func (l Levels) Enabled(g *Guard) bool {
 	return !g.Off
 }
 
-// apply turns a finding's verdict into the one that counts.
-func (l Levels) apply(g *Guard, v Verdict) Verdict {
+// Apply turns a finding's verdict into the one that counts.
+func (l Levels) Apply(g *Guard, v Verdict) Verdict {
 	if u := l.User[g.Name]; u > LevelOff {
 		v = u.verdict()
 	}
@@ -364,7 +364,7 @@ func (r *run) result(g *Guard, c *Call, f Finding) Result {
 	if res.Verdict == Pass {
 		res.Verdict = g.Default
 	}
-	res.Verdict = r.in.Levels.apply(g, res.Verdict)
+	res.Verdict = r.in.Levels.Apply(g, res.Verdict)
 	if c != nil && c.Inexact {
 		// Text that no parser accepts is split by guesswork: enough to ask,
 		// not enough to refuse.
