@@ -15,9 +15,23 @@ func (c *Call) placeFinding(loc located, w shellcmd.Word, what string) []Finding
 	switch loc.area {
 	case inside, temporary:
 		return nil
+	case outside:
+		if loc.guess && startsUnknown(w) {
+			return nil // $DIR/name is a named directory of an unknown place
+		}
+		f.Why = "it is " + loc.area.String()
+		if loc.guess {
+			f.Why = "it is outside the project, and a part of it is not known"
+		}
+		f.Fix = name
 	case unknown:
 		if !loc.all && loc.guess {
 			return nil // a variable alone: nothing can be said
+		}
+		if loc.guess && onlyUnknown(w) {
+			f.Why = "with empty variables this is the system"
+			f.Fix = "Write \"${NAME:?}\" so that the command stops where a variable is empty"
+			return []Finding{f}
 		}
 		f.Why = "it is not known in which directory this runs"
 		f.Fix = "Use an absolute path, or cd to a known directory in the same line"
@@ -39,9 +53,6 @@ func (c *Call) placeFinding(loc located, w shellcmd.Word, what string) []Finding
 		f.Fix = "Name the files or directories that are to go; `git clean -nd` lists what git does not know"
 	default:
 		f.Why = "it is " + loc.area.String()
-		if loc.guess && loc.area == outside {
-			f.Why = "it is outside the project, and a part of it is not known"
-		}
 		f.Fix = name
 	}
 	return []Finding{f}
@@ -119,9 +130,6 @@ func rm(c *Call) []Finding {
 			}
 			continue
 		}
-		if loc.area == unknown && !loc.all && startsUnknown(w) {
-			continue
-		}
 		out = append(out, c.placeFinding(loc, w, c.Name()+" -r of")...)
 	}
 	if recursive && len(out) == 0 {
@@ -141,7 +149,7 @@ func deepSystem(p string) bool {
 }
 
 func startsUnknown(w shellcmd.Word) bool {
-	return len(w.Parts) == 1 && (w.Parts[0].Kind == shellcmd.Substitution || w.Parts[0].Kind == shellcmd.Variable)
+	return len(w.Parts) > 0 && (w.Parts[0].Kind == shellcmd.Substitution || w.Parts[0].Kind == shellcmd.Variable)
 }
 
 // fedByFind looks at the find whose names an xargs rm deletes.

@@ -230,6 +230,26 @@ func toFile(c *shellcmd.Command) bool {
 	return file
 }
 
+// intoDir reads wget's -P and curl's --output-dir at word i.
+func intoDir(c *shellcmd.Command, i int) (string, bool) {
+	w := c.Args[i].Value
+	for _, prefix := range [...]string{"--directory-prefix=", "--output-dir="} {
+		if v, ok := strings.CutPrefix(w, prefix); ok {
+			return v, true
+		}
+	}
+	switch w {
+	case "-P", "--directory-prefix", "--output-dir":
+		if i+1 < len(c.Args) {
+			return c.Args[i+1].Value, true
+		}
+	}
+	if v, ok := strings.CutPrefix(w, "-P"); ok && v != "" && strings.HasPrefix(c.Name(), "wget") {
+		return v, true
+	}
+	return "", false
+}
+
 // downloaded is the earlier command of the line that fetched a file.
 func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 	if w.Value == "" || !c.run.has(isDownloaderName) {
@@ -258,7 +278,7 @@ func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 		}
 		if isDownloader(e.Command) {
 			for _, a := range e.Args[1:] {
-				if strings.Contains(a.Value, "://") && same(e, path.Base(strings.SplitN(a.Value, "?", 2)[0])) {
+				if strings.Contains(a.Value, "/") && a.Value[0] != '-' && same(e, path.Base(strings.SplitN(a.Value, "?", 2)[0])) {
 					written = true
 				}
 				for _, prefix := range [...]string{"-o", "-O", "--output=", "--output-document="} {
@@ -268,6 +288,13 @@ func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 				}
 			}
 			for j, a := range e.Args[1:] {
+				if dir, ok := intoDir(e.Command, j+1); ok {
+					for _, u := range e.Args[1:] {
+						if strings.Contains(u.Value, "/") && same(e, dir+"/"+path.Base(strings.SplitN(u.Value, "?", 2)[0])) {
+							written = true
+						}
+					}
+				}
 				if len(a.Value) > 1 && a.Value[0] == '-' && a.Value[1] != '-' && strings.HasSuffix(strings.ToLower(a.Value), "o") && j+2 < len(e.Args) && same(e, e.Args[j+2].Value) {
 					written = true
 				}

@@ -69,9 +69,8 @@ type Guard struct {
 	// opinion on. Nil for a guard that only looks at writes.
 	Check func(c *Call) []Finding
 
-	// CheckLine looks at the text of a whole line, for what no single command
-	// shows.
-	CheckLine func(source string) []Finding
+	// CheckLine looks at a whole line, for what no single command shows.
+	CheckLine func(line *shellcmd.Line) []Finding
 
 	// CheckWrite looks at a file that a client's own tool is about to write.
 	CheckWrite func(w *Write) []Finding

@@ -52,9 +52,15 @@ type located struct {
 
 // locate finds the area of a word.
 func (c *Call) locate(w shellcmd.Word) located {
+	if len(w.Parts) == 1 && w.Parts[0].Kind == shellcmd.Substitution && printsRoot(w.Parts[0].From) {
+		return located{path: c.projectRoot(), area: project}
+	}
 	text, guess, unsure := c.spelled(w)
 	if unsure {
 		return located{area: unknown, guess: true}
+	}
+	if guess && onlyUnknown(w) {
+		return located{area: unknown, guess: true, all: true}
 	}
 	if text == "" {
 		return located{area: inside}
@@ -62,6 +68,35 @@ func (c *Call) locate(w shellcmd.Word) located {
 	loc := c.locateText(text)
 	loc.guess = guess
 	return loc
+}
+
+// printsRoot reports a command that prints the root of the work tree.
+func printsRoot(from []*shellcmd.Command) bool {
+	for _, c := range from {
+		if c.Name() != "git" {
+			continue
+		}
+		for _, w := range c.Args {
+			if w.Value == "--show-toplevel" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onlyUnknown reports a word like $A/$B: with both variables empty it is /.
+func onlyUnknown(w shellcmd.Word) bool {
+	variables := 0
+	for _, p := range w.Parts {
+		switch {
+		case p.Kind == shellcmd.Variable:
+			variables++
+		case p.Kind != shellcmd.Literal || strings.Trim(p.Text, "/") != "":
+			return false
+		}
+	}
+	return variables > 1
 }
 
 // spelled is the text of a word with unknown variables taken for empty where it

@@ -189,10 +189,10 @@ func Run(in *Input, all []*Guard, world World) *Report {
 	}
 	rep.Calls = r.calls
 	for _, g := range rep.Guards {
-		if g.CheckLine == nil || in.Command == "" {
+		if g.CheckLine == nil || rep.Line == nil {
 			continue
 		}
-		for _, f := range g.CheckLine(in.Command) {
+		for _, f := range g.CheckLine(rep.Line) {
 			rep.add(r.result(g, nil, f))
 		}
 	}

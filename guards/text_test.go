@@ -74,7 +74,6 @@ func FuzzTexts(f *testing.F) {
 		securityWord(text, "more, words here")
 		mails(text)
 		mailBody(text)
-		bombIn(text)
 		clean(text)
 	})
 }

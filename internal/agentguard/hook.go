@@ -90,7 +90,12 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 	}
 	rep := guards.Run(in, s.all, s.world)
 	s.log(ev, rep)
-	return decision(rep), true
+	d = decision(rep)
+	if rep.Line != nil && rep.Line.Limited && d.Verdict == hookio.Pass {
+		// Not all of it was seen: that is for on_error to decide.
+		return failure(p, opt, "the command is too large or too deep to be checked whole"), true
+	}
+	return d, true
 }
 
 // decision turns a report into what the harness is told.
