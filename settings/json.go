@@ -365,7 +365,7 @@ func isHex(b []byte) bool {
 func decodeString(quoted []byte) string {
 	s := string(quoted[1 : len(quoted)-1])
 	if strings.IndexByte(s, '\\') < 0 {
-		return strings.ToValidUTF8(s, "\uFFFD")
+		return validUTF8(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -394,7 +394,15 @@ func decodeString(quoted []byte) string {
 			i += 2
 		}
 	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	return validUTF8(b.String())
+}
+
+// validUTF8 puts U+FFFD in place of every byte that belongs to no character.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 func unescape(c byte) byte {

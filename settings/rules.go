@@ -179,6 +179,8 @@ func (s *Stack) ignored(l *layer, path []string, n Node) string {
 		if why := s.locked(key, path); why != "" {
 			return why
 		}
+	} else if key == "permissions.allow" && l.malformedRule() {
+		return "a deny or ask rule of the same managed file is malformed, so the client drops its allow rules"
 	}
 	if l.Scope.trusted() {
 		return ""
@@ -273,6 +275,20 @@ func (s *Stack) hasRule(list, prefix string, scopes ...Scope) (found bool) {
 				return !found
 			})
 		}
+	}
+	return found
+}
+
+// malformedRule reports a deny or ask rule that the client skips. In managed
+// settings it then takes nothing for granted: the file's allow rules do not
+// count, and its default mode is "default" (seen with the SDK 0.3.332).
+func (l *layer) malformedRule() (found bool) {
+	for _, list := range []string{"deny", "ask"} {
+		l.doc.Root().Get("permissions", list).Each(func(_ string, n Node) bool {
+			text, ok := n.Text()
+			found = found || !ok || ruleFault(text, list) != ""
+			return !found
+		})
 	}
 	return found
 }

@@ -192,7 +192,7 @@ func (s *Stack) PromptsOff() (bool, string) {
 		if !ok || why != "" || l.Scope == Project {
 			return true
 		}
-		if text == bypass {
+		if text == bypass && !(l.Scope == Managed && l.malformedRule()) {
 			off, how = true, "permissions.defaultMode is "+bypass+" in "+l.source(n).String()
 		}
 		return false
