@@ -24,6 +24,8 @@ type oracleCase struct {
 	Config  string          `json:"config"`
 	Sources []string        `json:"sources,omitempty"`
 	Managed json.RawMessage `json:"managed,omitempty"`
+	// ManagedFiles are those of /etc/claude-code, by name.
+	ManagedFiles map[string]string `json:"managedFiles,omitempty"`
 
 	layout string
 	files  map[string]string
@@ -50,14 +52,14 @@ func explained(st *Stack, c oracleCase, path string) string {
 		return "managed settings allow only their own rules"
 	case anyTrueWins(path) || anyFalseWins(path, Project):
 		return "the stricter value wins, whichever file has it"
+	case managedFault(st) && (keys[0] != "sandbox" && keys[0] != "permissions" || strings.HasPrefix(path, "sandbox.credentials") || strings.HasPrefix(path, "sandbox.windows") || path == "sandbox.ripgrep"):
+		return "the strictest value in place of a wrong managed one, for a key that is not modelled"
 	case keys[0] == "env":
 		return "the SDK turns the values into text"
 	case path == "sandbox.bwrapPath" || path == "sandbox.socatPath":
 		return "the SDK leaves out a program that is no absolute path"
 	case schemaSpec(path) == "" && schemaSpec(keys[0]+".*") == "" && !known(path):
 		return "the SDK leaves out a value of the wrong type, or a member it does not know"
-	case (path == "permissions.allow" || path == "permissions.defaultMode") && badManagedRule(c.Managed):
-		return "a malformed deny or ask rule in managed settings costs its allow rules and mode"
 	}
 	return ""
 }
@@ -85,6 +87,10 @@ func TestDifferential(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := exec.Command("node", "resolve.mjs", in, out)
+	if etc := os.Getenv("SETTINGS_ORACLE_ETC"); etc != "" {
+		node = exec.Command("unshare", "-m", "sh", "-c",
+			`mount --make-rprivate / && mount --bind "$1" /etc && exec node resolve.mjs "$2" "$3"`, "sh", etc, in, out)
+	}
 	node.Dir = dir
 	if text, err := node.CombinedOutput(); err != nil {
 		t.Fatalf("node: %v\n%s", err, text)
@@ -114,6 +120,18 @@ func TestDifferential(t *testing.T) {
 func compare(t *testing.T, c oracleCase, answer oracleAnswer, tolerated map[string]int) (compared int) {
 	t.Helper()
 	env := Env{GOOS: "linux", Home: c.Home, ConfigDir: c.Config, Getenv: func(string) string { return "" }, Owned: func(string) bool { return true }}
+	if c.ManagedFiles != nil {
+		env.ManagedDir = testenv.Dir(t)
+		for name, text := range c.ManagedFiles {
+			path := filepath.Join(env.ManagedDir, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 	if c.Managed != nil {
 		env.Policies = func() []Policy { return []Policy{{Name: "server", JSON: c.Managed}} }
 	}
@@ -226,16 +244,12 @@ func compare(t *testing.T, c oracleCase, answer oracleAnswer, tolerated map[stri
 	return compared
 }
 
+func managedFault(st *Stack) bool {
+	return slices.ContainsFunc(st.Problems(), func(p Problem) bool { return p.Scope == Managed })
+}
+
 // known reports the keys without a schema entry that the generator uses well.
 func known(path string) bool { return strings.HasPrefix(path, "unknown") }
-
-func badManagedRule(managed json.RawMessage) bool {
-	doc, err := ParseDocument(managed)
-	if err != nil {
-		return false
-	}
-	return (&layer{Scope: Managed, doc: doc}).malformedRule()
-}
 
 func bom(data []byte) []byte {
 	if len(data) >= 3 && string(data[:3]) == string(byteOrderMark) {
@@ -292,7 +306,7 @@ func flatten(v any, at string, out map[string]any) {
 
 func dump(c oracleCase) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "start %s, sources %q, managed %s\n", c.Start, c.Sources, c.Managed)
+	fmt.Fprintf(&b, "start %s, sources %q, managed %s %q\n", c.Start, c.Sources, c.Managed, c.ManagedFiles)
 	for path, text := range c.files {
 		fmt.Fprintf(&b, "%s: %s\n", path, text)
 	}
@@ -348,8 +362,16 @@ func generate(t *testing.T, r *rand.Rand) oracleCase {
 		}
 	}
 	if r.IntN(3) == 0 {
-		for {
-			// Managed settings lose bad values one by one, which only the client
+		if os.Getenv("SETTINGS_ORACLE_ETC") != "" && r.IntN(3) > 0 {
+			c.ManagedFiles = map[string]string{}
+			for _, name := range []string{"managed-settings.json", "managed-settings.d/10.json", "managed-settings.d/9.json", "managed-settings.d/.hidden.json", "managed-settings.d/x.txt"} {
+				if r.IntN(2) == 0 {
+					c.ManagedFiles[name] = document(r)
+				}
+			}
+		}
+		for c.ManagedFiles == nil {
+			// A server's settings lose bad values one by one, which only the client
 			// can say; here they are well formed.
 			text := members(r, 0)
 			if doc, err := ParseDocument([]byte(text)); err == nil && !hasFault(doc) {

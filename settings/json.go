@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -515,6 +517,22 @@ func (n Node) Bool() (value, ok bool) {
 		return false, false
 	}
 	return n.doc.data[n.n.start] == 't', true
+}
+
+// Int is the value of a number without a fraction that fits.
+func (n Node) Int() (int64, bool) {
+	if n.Kind() != Number {
+		return 0, false
+	}
+	text := string(n.Raw())
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return i, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // Text is the value of a string, decoded.

@@ -146,8 +146,8 @@ func (s *Stack) parsed(scope Scope, path string, data []byte, only func([]string
 		at := Source{scope, path, line, column}
 		switch scope {
 		case Managed:
-			// Here the client drops the one value and enforces the rest.
-			s.problems = append(s.problems, Problem{at, fault.message})
+			// Here the client enforces the rest of the file.
+			s.problems = append(s.problems, Problem{at, fault.message + "; the client drops this value or puts the strictest in its place"})
 		case CommandLine:
 			// It does not start with such a value, so it has found it good.
 			s.problems = append(s.problems, Problem{at, fault.message + " (as far as is known)"})

@@ -149,6 +149,13 @@ func TestGuarded(t *testing.T) {
 		{"remote control off in a project", files{managedJSON: nest("remoteControlAtStartup", "true"), repoProject: nest("remoteControlAtStartup", "false")}, nil, "remoteControlAtStartup", "false"},
 		{"remote control off for the user", files{managedJSON: nest("remoteControlAtStartup", "true"), userJSON: nest("remoteControlAtStartup", "false")}, nil, "remoteControlAtStartup", "true"},
 
+		{"managed wrong type closes: enabled", files{managedJSON: nest("sandbox.enabled", `"yes"`), userJSON: off}, nil, "sandbox.enabled", "true"},
+		{"managed null does not", files{managedJSON: nest("sandbox.enabled", "null"), userJSON: off}, nil, "sandbox.enabled", "false"},
+		{"managed wrong type closes: bypass", files{managedJSON: nest("sandbox.allowUnsandboxedCommands", "3")}, nil, "sandbox.allowUnsandboxedCommands", "false"},
+		{"managed wrong sandbox closes bypass", files{managedJSON: `{"sandbox":3}`}, nil, "sandbox.allowUnsandboxedCommands", "false"},
+		{"managed wrong sandbox does not switch it on", files{managedJSON: `{"sandbox":3}`, userJSON: off}, nil, "sandbox.enabled", "false"},
+		{"managed wrong network locks the domains", files{managedJSON: nest("sandbox.network", `[]`)}, nil, "sandbox.network.allowManagedDomainsOnly", "true"},
+		{"a wrong type guards", files{managedJSON: `{"sandbox":3}`, userJSON: on, repoLocal: off}, nil, "sandbox.enabled", "true"},
 		{"file system pinned by managed rules", files{managedJSON: nest("sandbox.filesystem.denyRead", `["/x"]`), userJSON: nest("sandbox.filesystem.disabled", "true")}, nil, "sandbox.filesystem.disabled", ""},
 		{"file system pinned by a managed credential", files{managedJSON: nest("sandbox.credentials.files", `[{"path":"/x","mode":"deny"}]`), userJSON: nest("sandbox.filesystem.disabled", "true")}, nil, "sandbox.filesystem.disabled", ""},
 		{"file system not pinned by a masked one", files{managedJSON: nest("sandbox.credentials.files", `[{"path":"/x","mode":"mask"}]`), userJSON: nest("sandbox.filesystem.disabled", "true")}, nil, "sandbox.filesystem.disabled", "true"},
@@ -215,6 +222,9 @@ func TestList(t *testing.T) {
 			nil, "sandbox.filesystem.allowWrite", []string{"/", "/open"}},
 		{"managed rules only", files{managedJSON: merge(t, nest("permissions.allow", `["Bash(m)"]`), nest("allowManagedPermissionRulesOnly", "true")), userJSON: nest("permissions.allow", `["Bash(u)"]`)},
 			nil, "permissions.allow", []string{"Bash(m)"}},
+		{"managed deny rules all malformed: its allow rules go too", files{managedJSON: `{"permissions":{"allow":["Bash(m)"],"deny":["Bash("]}}`, userJSON: nest("permissions.allow", `["Bash(u)"]`)},
+			nil, "permissions.allow", []string{"Bash(u)"}},
+		{"managed deny rules some malformed", files{managedJSON: `{"permissions":{"allow":["Bash(m)"],"deny":["Bash(","Read(//x)"]}}`}, nil, "permissions.allow", []string{"Bash(m)"}},
 		{"malformed rules are skipped, the file stays", files{userJSON: `{"permissions":{"allow":["Bash(ls)",3,"Bash(","bash(x)","mcp__*","*"]}}`}, nil, "permissions.allow", []string{"Bash(ls)"}},
 		{"an asterisk may deny", files{userJSON: `{"permissions":{"deny":["*","mcp__*"]}}`}, nil, "permissions.deny", []string{"*", "mcp__*"}},
 	}
@@ -560,6 +570,11 @@ func TestPromptsOff(t *testing.T) {
 		{"user file, mode on the command line", files{userJSON: bypass}, []string{"--permission-mode", "default"}, ""},
 		{"project file", files{repoProject: bypass}, nil, ""},
 		{"user file, project says otherwise", files{userJSON: bypass, repoLocal: nest("permissions.defaultMode", `"plan"`)}, nil, ""},
+		{"managed mode", files{managedJSON: bypass}, nil, "permissions.defaultMode"},
+		{"managed mode and lost rules", files{managedJSON: merge(t, bypass, nest("permissions.deny", `["Bash("]`))}, nil, ""},
+		{"managed mode and one lost rule", files{managedJSON: merge(t, bypass, nest("permissions.deny", `["Bash(","Bash(x)"]`))}, nil, "permissions.defaultMode"},
+		{"managed mode is wrong", files{managedJSON: nest("permissions.defaultMode", `"anything"`), userJSON: bypass}, nil, ""},
+		{"forbidden by a wrong value", files{managedJSON: nest("permissions.disableBypassPermissionsMode", `true`)}, []string{"--dangerously-skip-permissions"}, ""},
 		{"forbidden", files{managedJSON: nest("permissions.disableBypassPermissionsMode", `"disable"`)}, []string{"--dangerously-skip-permissions"}, ""},
 	}
 	for _, tt := range tests {
@@ -583,7 +598,7 @@ func TestProblems(t *testing.T) {
 	})
 	got := texts(st.Problems())
 	want := []string{
-		p.path(managedJSON) + `:2:2: "model" must be a string, not a number`,
+		p.path(managedJSON) + `:2:2: "model" must be a string, not a number; the client drops this value or puts the strictest in its place`,
 		p.path(repoLocal) + `:2:2: a member of this name stands here twice, the last one counts`,
 		p.path(repoProject) + `:3:5: "excludedCommands" must be a string, not a number; the client drops the whole file`,
 		p.path(userJSON) + ":2:31: not JSON, the client drops the whole file: trailing comma",

@@ -186,16 +186,17 @@ func (s *Stack) PromptsOff() (bool, string) {
 	case s.flags.mode != "":
 		return false, ""
 	}
-	off, how := false, ""
-	s.each([]string{"permissions", "defaultMode"}, func(l *layer, n Node, why string) bool {
-		text, ok := n.Text()
-		if !ok || why != "" || l.Scope == Project {
-			return true
+	path := []string{"permissions", "defaultMode"}
+	for i := range s.layers {
+		l := &s.layers[i]
+		text, n, ok := s.text(l, path)
+		if !ok || l.Scope == Project || s.ignored(l, path, n) != "" {
+			continue
 		}
-		if text == bypass && !(l.Scope == Managed && l.malformedRule()) {
-			off, how = true, "permissions.defaultMode is "+bypass+" in "+l.source(n).String()
+		if text == bypass {
+			return true, "permissions.defaultMode is " + bypass + " in " + l.source(n).String()
 		}
-		return false
-	})
-	return off, how
+		break
+	}
+	return false, ""
 }

@@ -72,8 +72,7 @@ func checkMember(value Node, path, name string) (fault, bool) {
 func check(value Node, spec, path, name string) (fault, bool) {
 	kinds, required, _ := strings.Cut(spec, ":")
 	kinds, literals, isEnum := strings.Cut(kinds, "=")
-	letter := [...]byte{0, 'n', 'b', 'd', 's', 'a', 'o'}[value.Kind()]
-	at := strings.IndexByte(kinds, letter)
+	at := strings.IndexByte(kinds, kindLetter(value.Kind()))
 	if at < 0 {
 		return fault{value, fmt.Sprintf("%s must be %s, not %s", strconv.Quote(name), kindNames(kinds), value.Kind())}, true
 	}
@@ -113,6 +112,15 @@ func check(value Node, spec, path, name string) (fault, bool) {
 	}
 	return fault{}, false
 }
+
+// wrongKind reports a value of a type that the schema does not have there.
+func wrongKind(value Node, path []string) bool {
+	kinds, _, _ := strings.Cut(schemaSpec(strings.Join(path, ".")), ":")
+	kinds, _, _ = strings.Cut(kinds, "=")
+	return kinds != "" && strings.IndexByte(kinds, kindLetter(value.Kind())) < 0
+}
+
+func kindLetter(k Kind) byte { return [...]byte{0, 'n', 'b', 'd', 's', 'a', 'o'}[k] }
 
 func checkNumber(value Node, constraints, name string) (fault, bool) {
 	x, _ := strconv.ParseFloat(string(value.Raw()), 64)
