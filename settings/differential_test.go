@@ -194,18 +194,16 @@ func compare(t *testing.T, c oracleCase, answer oracleAnswer, tolerated map[stri
 		theirs, there := leaves[path]
 		var mine any
 		has := false
-		switch theirs.(type) {
+		switch list := theirs.(type) {
 		case []any:
-			if holdsObjects(theirs.([]any)) {
+			if holdsObjects(list) {
 				continue // lists of strings are compared
 			}
-			if list := st.List(path); len(list) > 0 {
-				mine, has = values(list), true
+			if ours := st.List(path); len(ours) > 0 {
+				mine, has = values(ours), true
 			}
-			theirs = unique(theirs.([]any))
-			if len(theirs.([]any)) == 0 {
-				there = false
-			}
+			list = unique(list)
+			theirs, there = list, len(list) > 0
 		case bool:
 			v := st.Bool(path)
 			mine, has = v.Value, v.Set
@@ -223,8 +221,8 @@ func compare(t *testing.T, c oracleCase, answer oracleAnswer, tolerated map[stri
 			if there {
 				continue // null is no value for us
 			}
-			if list := st.List(path); len(list) > 0 {
-				mine, has = values(list), true
+			if ours := st.List(path); len(ours) > 0 {
+				mine, has = values(ours), true
 			} else if all := st.All(path); len(all) > 0 && all[0].Value.Kind() != Null && all[0].Value.Kind() != Array && all[0].Value.Kind() != Object {
 				mine, has = string(all[0].Value.Raw()), true
 			}

@@ -171,8 +171,9 @@ func (s *Stack) Sandboxed() Answer {
 }
 
 // PromptsOff reports that the session was started with permission prompts off,
-// and how. A project file that asks for it does not count: the client does not
-// honour it there.
+// and how. A project or local file that asks for it does not count: the client
+// does not honour it there, trusted or not (seen with 2.1.332), and takes the
+// mode of the next file.
 func (s *Stack) PromptsOff() (bool, string) {
 	if s.String("permissions.disableBypassPermissionsMode").Value == "disable" {
 		return false, ""
@@ -190,7 +191,7 @@ func (s *Stack) PromptsOff() (bool, string) {
 	for i := range s.layers {
 		l := &s.layers[i]
 		text, n, ok := s.text(l, path)
-		if !ok || l.Scope == Project || s.ignored(l, path, n) != "" {
+		if !ok || !l.Scope.trusted() && text == bypass || s.ignored(l, path, n) != "" {
 			continue
 		}
 		if text == bypass {
