@@ -475,6 +475,9 @@ func setting(r *rand.Rand, wrong bool) (path, value string) {
 	case 4:
 		return pick("sandbox.network.allowedDomains", "sandbox.network.deniedDomains"), array("a.com", "*.b.com", "c.com:443")
 	case 5:
+		if r.IntN(3) == 0 {
+			return pick("fallbackModel", "availableModels"), array("a", "b", "c")
+		}
 		return "sandbox.excludedCommands", array("gh *", "git *", "docker:*")
 	case 6, 7:
 		return "permissions." + pick("allow", "ask", "deny"), array("Bash(ls)", "Bash(git *)", "bash(x)", "Bash(", "Bash()", "Read(//a/**)", "Read(a:*)", "mcp__a__*",

@@ -93,8 +93,22 @@ func (s *Stack) List(path string) []Value[string] {
 // entries visits the strings of every array at path, weakest scope first.
 func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string)) {
 	keys := strings.Split(path, ".")
+	// Two keys are not joined: the first is whole, the second an administrator's
+	// alone if he has one.
+	least := User
+	switch path {
+	case "fallbackModel":
+		least = s.scopeOf(keys)
+	case "availableModels":
+		if s.has(keys, Managed) {
+			least = Managed
+		}
+	}
 	for i := len(s.layers) - 1; i >= 0; i-- {
 		l := &s.layers[i]
+		if l.Scope > least {
+			continue
+		}
 		array := l.doc.Root().Get(keys...)
 		if array.Kind() != Array || l.Scope == Managed && wrongKind(array, keys) {
 			continue
@@ -111,6 +125,16 @@ func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string))
 			return true
 		})
 	}
+}
+
+// scopeOf is the strongest scope that has an array at a path.
+func (s *Stack) scopeOf(path []string) Scope {
+	for i := range s.layers {
+		if s.layers[i].doc.Root().Get(path...).Kind() == Array {
+			return s.layers[i].Scope
+		}
+	}
+	return User
 }
 
 // All returns what every file that counts holds at path, strongest first, as
