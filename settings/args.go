@@ -12,7 +12,8 @@ type flags struct {
 	safe        bool
 	bare        bool
 	restricted  bool
-	hostPolicy  bool // --managed-settings: a host application's own policy
+	configRoot  string // where project and local files stand instead of in the start directory
+	hostPolicy  bool   // --managed-settings: a host application's own policy
 }
 
 // parseFlags reads the client's arguments as its parser does: an option with a
@@ -59,6 +60,8 @@ func parseFlags(args []string) (f flags) {
 			f.settings = value
 		case "--setting-sources":
 			f.sources, f.sourcesSet = value, true
+		case "--project-config-root":
+			f.configRoot = value
 		case "--permission-mode":
 			f.mode = value
 		case "--dangerously-skip-permissions":

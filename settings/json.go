@@ -3,6 +3,8 @@ package settings
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -365,7 +367,7 @@ func isHex(b []byte) bool {
 func decodeString(quoted []byte) string {
 	s := string(quoted[1 : len(quoted)-1])
 	if strings.IndexByte(s, '\\') < 0 {
-		return strings.ToValidUTF8(s, "\uFFFD")
+		return validUTF8(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
@@ -394,7 +396,15 @@ func decodeString(quoted []byte) string {
 			i += 2
 		}
 	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
+	return validUTF8(b.String())
+}
+
+// validUTF8 puts U+FFFD in place of every byte that belongs to no character.
+func validUTF8(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
 }
 
 func unescape(c byte) byte {
@@ -507,6 +517,22 @@ func (n Node) Bool() (value, ok bool) {
 		return false, false
 	}
 	return n.doc.data[n.n.start] == 't', true
+}
+
+// Int is the value of a number without a fraction that fits.
+func (n Node) Int() (int64, bool) {
+	if n.Kind() != Number {
+		return 0, false
+	}
+	text := string(n.Raw())
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return i, true
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
+		return 0, false
+	}
+	return int64(f), true
 }
 
 // Text is the value of a string, decoded.

@@ -11,10 +11,13 @@ import (
 
 // A Stack is the settings in force for one session.
 type Stack struct {
-	session  Session
-	env      Env
-	flags    flags
-	start    string // absolute
+	session Session
+	env     Env
+	flags   flags
+	start   string // absolute
+	// config is where the project and local files stand: start, or what the
+	// application that started the client named instead.
+	config   string
 	files    []File
 	layers   []layer // strongest first
 	problems []Problem
@@ -46,6 +49,10 @@ func Load(s Session, env Env) *Stack {
 	st.start = s.Start
 	if abs, err := filepath.Abs(s.Start); err == nil {
 		st.start = abs
+	}
+	st.config = st.start
+	if root := st.flags.configRoot; filepath.IsAbs(root) {
+		st.config = filepath.Clean(root)
 	}
 	st.managed()
 	st.commandLine()
@@ -146,8 +153,8 @@ func (s *Stack) parsed(scope Scope, path string, data []byte, only func([]string
 		at := Source{scope, path, line, column}
 		switch scope {
 		case Managed:
-			// Here the client drops the one value and enforces the rest.
-			s.problems = append(s.problems, Problem{at, fault.message})
+			// Here the client enforces the rest of the file.
+			s.problems = append(s.problems, Problem{at, fault.message + "; the client drops this value or puts the strictest in its place"})
 		case CommandLine:
 			// It does not start with such a value, so it has found it good.
 			s.problems = append(s.problems, Problem{at, fault.message + " (as far as is known)"})
@@ -315,10 +322,13 @@ const localName, projectName = "settings.local.json", "settings.json"
 func inClaude(dir, name string) string { return filepath.Join(dir, ".claude", name) }
 
 func (s *Stack) local() {
-	start := realDir(s.start)
+	start := realDir(s.config)
 	root, candidate, why := localRoot(s.session, s.env, start)
+	if s.config != s.start {
+		root, why = "", "--project-config-root names the one directory"
+	}
 	loads, off := s.flags.loads(Local)
-	paths := []string{inClaude(s.start, localName)}
+	paths := []string{inClaude(s.config, localName)}
 	if root != "" && !sameFile(root, start) {
 		paths = []string{inClaude(root, localName), paths[0]}
 	}
@@ -338,14 +348,17 @@ func (s *Stack) local() {
 }
 
 func (s *Stack) project() {
-	path := inClaude(s.start, projectName)
+	path := inClaude(s.config, projectName)
 	if loads, off := s.flags.loads(Project); !loads {
 		s.skip(Project, path, off)
-	} else if dir := s.UserDir(); dir == "" || !sameFile(filepath.Join(s.start, ".claude"), dir) {
+	} else if dir := s.UserDir(); dir == "" || !sameFile(filepath.Join(s.config, ".claude"), dir) {
 		// A session started in the home directory has the user file here.
 		s.read(Project, path, maxFile, nil)
 	}
-	start := realDir(s.start)
+	if s.config != s.start {
+		s.skip(Project, inClaude(s.start, projectName), "the session was started with --project-config-root "+s.config)
+	}
+	start := realDir(s.config)
 	near := nearestGit(start)
 	if near == "" {
 		return

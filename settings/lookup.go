@@ -1,10 +1,6 @@
 package settings
 
-import (
-	"math"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // each visits every layer that has something at path, strongest first. why is
 // the reason for which the client passes over it, empty if it counts.
@@ -12,7 +8,11 @@ func (s *Stack) each(path []string, f func(l *layer, n Node, why string) bool) {
 	for i := range s.layers {
 		l := &s.layers[i]
 		if n := l.doc.Root().Get(path...); n.Kind() != Absent {
-			if !f(l, n, s.ignored(l, path, n)) {
+			why := s.ignored(l, path, n)
+			if why == "" && l.Scope == Managed && wrongKind(n, path) {
+				why = "it is of the wrong type"
+			}
+			if !f(l, n, why) {
 				return
 			}
 		}
@@ -24,26 +24,20 @@ func (l *layer) source(n Node) Source {
 	return Source{l.Scope, l.path, line, column}
 }
 
-// lookup finds the strongest layer whose value at path convert accepts.
-func lookup[T any](s *Stack, path string, convert func(Node) (T, bool)) (v Value[T]) {
-	v, _ = lookupLayer(s, strings.Split(path, "."), convert)
-	return v
-}
-
-func lookupLayer[T any](s *Stack, path []string, convert func(Node) (T, bool)) (v Value[T], from *layer) {
-	s.each(path, func(l *layer, n Node, why string) bool {
-		got, ok := convert(n)
-		if !ok || why != "" {
-			return true
+// strongest finds the first layer with a value at a path that counts.
+func strongest[T any](s *Stack, path []string, get func(*layer, []string) (T, Node, bool)) (v Value[T], from *layer) {
+	for i := range s.layers {
+		l := &s.layers[i]
+		if got, n, ok := get(l, path); ok && s.ignored(l, path, n) == "" {
+			return Value[T]{got, true, l.source(n)}, l
 		}
-		v, from = Value[T]{got, true, l.source(n)}, l
-		return false
-	})
-	return v, from
+	}
+	return Value[T]{}, nil
 }
 
 // Bool looks a boolean up by its dotted path, such as "sandbox.enabled". Only
-// true and false count.
+// true and false count; in managed settings another value stands for the
+// stricter of the two where the client takes it so.
 func (s *Stack) Bool(path string) Value[bool] {
 	v, _ := s.bool(path)
 	return v
@@ -51,37 +45,33 @@ func (s *Stack) Bool(path string) Value[bool] {
 
 func (s *Stack) bool(path string) (v Value[bool], from *layer) {
 	keys := strings.Split(path, ".")
-	v, from = lookupLayer(s, keys, Node.Bool)
-	s.each(keys, func(l *layer, n Node, why string) bool {
-		b, ok := n.Bool()
-		if ok && why == "" && (b && anyTrueWins(path) || !b && anyFalseWins(path, l.Scope)) {
-			v, from = Value[bool]{b, true, l.source(n)}, l
-			return false
+	for i := range s.layers {
+		l := &s.layers[i]
+		b, n, ok := l.bool(keys)
+		if !ok || !(b && anyTrueWins(path) || !b && anyFalseWins(path, l.Scope)) {
+			continue
 		}
-		return true
-	})
-	return v, from
+		if s.ignored(l, keys, n) == "" {
+			return Value[bool]{b, true, l.source(n)}, l
+		}
+	}
+	return strongest(s, keys, (*layer).bool)
 }
 
 // String looks a string up.
-func (s *Stack) String(path string) Value[string] { return lookup(s, path, Node.Text) }
+func (s *Stack) String(path string) Value[string] {
+	v, _ := strongest(s, strings.Split(path, "."), s.text)
+	return v
+}
 
 // Int looks an integer up. A number with a fraction does not count.
 func (s *Stack) Int(path string) Value[int64] {
-	return lookup(s, path, func(n Node) (int64, bool) {
-		if n.Kind() != Number {
-			return 0, false
-		}
-		text := string(n.Raw())
-		if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return i, true
-		}
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<63 {
-			return 0, false
-		}
-		return int64(f), true
+	v, _ := strongest(s, strings.Split(path, "."), func(l *layer, path []string) (int64, Node, bool) {
+		n := l.doc.Root().Get(path...)
+		i, ok := n.Int()
+		return i, n, ok
 	})
+	return v
 }
 
 // List returns an array as the client joins it: all scopes, weakest first,
@@ -103,10 +93,24 @@ func (s *Stack) List(path string) []Value[string] {
 // entries visits the strings of every array at path, weakest scope first.
 func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string)) {
 	keys := strings.Split(path, ".")
+	// Two keys are not joined: the first is whole, the second an administrator's
+	// alone if he has one.
+	least := User
+	switch path {
+	case "fallbackModel":
+		least = s.scopeOf(keys)
+	case "availableModels":
+		if s.has(keys, Managed) {
+			least = Managed
+		}
+	}
 	for i := len(s.layers) - 1; i >= 0; i-- {
 		l := &s.layers[i]
+		if l.Scope > least {
+			continue
+		}
 		array := l.doc.Root().Get(keys...)
-		if array.Kind() != Array {
+		if array.Kind() != Array || l.Scope == Managed && wrongKind(array, keys) {
 			continue
 		}
 		whyAll := s.ignored(l, keys, array)
@@ -121,6 +125,16 @@ func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string))
 			return true
 		})
 	}
+}
+
+// scopeOf is the strongest scope that has an array at a path.
+func (s *Stack) scopeOf(path []string) Scope {
+	for i := range s.layers {
+		if s.layers[i].doc.Root().Get(path...).Kind() == Array {
+			return s.layers[i].Scope
+		}
+	}
+	return User
 }
 
 // All returns what every file that counts holds at path, strongest first, as

@@ -106,6 +106,101 @@ var (
 	rulesLockKey   = []string{"allowManagedPermissionRulesOnly"}
 )
 
+// strictBool is what the client puts in place of a boolean that managed settings
+// get wrong: it closes rather than opens (seen with 2.1.332).
+func strictBool(key string) (value, ok bool) {
+	switch key {
+	case enabledKey, "sandbox.network.strictAllowlist", "sandbox.network.allowManagedDomainsOnly",
+		"sandbox.filesystem.allowManagedReadPathsOnly", "permissions.blockReadsOutsideWorkingDirectories",
+		"permissions.blockWritesOutsideWorkingDirectories", "permissions.denyInsteadOfPrompting",
+		"allowManagedHooksOnly", "allowManagedPermissionRulesOnly", "allowManagedMcpServersOnly",
+		"strictPluginOnlyCustomization", "disableSideloadFlags", "disableCommandPluginSources",
+		"disableClaudeAiConnectors", "isolatePeerMachines", "enforceAvailableModels", "disableSkillShellExecution":
+		return true, true
+	case autoAllowKey, bypassKey, "sandbox.network.allowAllUnixSockets", "sandbox.network.allowLocalBinding",
+		"sandbox.filesystem.disabled", "sandbox.credentials.allowPlaintextInject", "sandbox.enableWeakerNestedSandbox",
+		"sandbox.allowNestedUserNamespaces", "sandbox.enableWeakerNetworkIsolation", "sandbox.allowAppleEvents",
+		"useAutoModeDuringPlan", "syncClaudeAiSkills", "remoteControlAtStartup", "enableAllProjectMcpServers",
+		"skipDangerousModePermissionPrompt", "skipAutoPermissionPrompt":
+		return false, true
+	}
+	return false, false
+}
+
+// strictText is the same for strings.
+func strictText(key string) string {
+	switch key {
+	case "permissions.defaultMode":
+		return "default"
+	case "permissions.disableBypassPermissionsMode", "permissions.disableAutoMode":
+		return "disable"
+	}
+	return ""
+}
+
+// wrong is what stands in the way of a value in managed settings: the value
+// itself, or an object around it, of another type. whole is set for the latter.
+func (l *layer) wrong(path []string, want Kind) (n Node, whole, is bool) {
+	if l.Scope != Managed {
+		return Node{}, false, false
+	}
+	for i := range path {
+		n = l.doc.Root().Get(path[:i+1]...)
+		last := i == len(path)-1
+		switch k := n.Kind(); {
+		case k == Absent || k == Null:
+			return Node{}, false, false
+		case last && k != want, !last && k != Object:
+			return n, !last, true
+		}
+	}
+	return Node{}, false, false
+}
+
+// bool is a layer's boolean at a path.
+func (l *layer) bool(path []string) (value bool, n Node, ok bool) {
+	n = l.doc.Root().Get(path...)
+	if value, ok = n.Bool(); ok {
+		return value, n, true
+	}
+	n, whole, wrong := l.wrong(path, Bool)
+	key := strings.Join(path, ".")
+	if !wrong || whole && key == enabledKey {
+		return false, Node{}, false // a broken sandbox object does not switch it on
+	}
+	value, ok = strictBool(key)
+	return value, n, ok
+}
+
+// text is a layer's string at a path.
+func (s *Stack) text(l *layer, path []string) (value string, n Node, ok bool) {
+	n = l.doc.Root().Get(path...)
+	key := strings.Join(path, ".")
+	strict := strictText(key)
+	value, ok = n.Text()
+	if strict != "" && l.Scope == Managed {
+		if _, bad := check(n, schemaSpec(key), key, key); ok && bad {
+			return strict, n, true
+		}
+		if ok && key == "permissions.defaultMode" && asksLess(value) && l.lostRules() {
+			// A mode in another managed file stands in for the one that is lost.
+			for i := range s.layers {
+				o := &s.layers[i]
+				mode, _ := o.doc.Root().Get(path...).Text()
+				if o.Scope == Managed && mode != "" && !(asksLess(mode) && o.lostRules()) {
+					return "", n, false
+				}
+			}
+			return strict, n, true
+		}
+		// A wrong permissions object as a whole leaves the mode alone.
+		if at, whole, wrong := l.wrong(path, String); wrong && !(whole && strict == "default") {
+			return strict, at, true
+		}
+	}
+	return value, n, ok
+}
+
 // says reports that a layer of one of the scopes has that boolean.
 func (s *Stack) says(path []string, value bool, scopes ...Scope) bool {
 	for i := range s.layers {
@@ -114,7 +209,7 @@ func (s *Stack) says(path []string, value bool, scopes ...Scope) bool {
 			if l.Scope != scope || l.only != nil && !l.only(path) {
 				continue
 			}
-			if v, ok := l.doc.Root().Get(path...).Bool(); ok && v == value {
+			if v, _, ok := l.bool(path); ok && v == value {
 				return true
 			}
 		}
@@ -127,7 +222,7 @@ func (s *Stack) managedTrue(path []string) bool {
 	for i := range s.layers {
 		l := &s.layers[i]
 		if l.Scope == Managed && (l.only == nil || l.only(path)) {
-			if v, ok := l.doc.Root().Get(path...).Bool(); ok {
+			if v, _, ok := l.bool(path); ok {
 				return v
 			}
 		}
@@ -179,6 +274,8 @@ func (s *Stack) ignored(l *layer, path []string, n Node) string {
 		if why := s.locked(key, path); why != "" {
 			return why
 		}
+	} else if key == "permissions.allow" && l.lostRules() {
+		return "all deny or ask rules of the same managed file are malformed, so the client drops its allow rules too"
 	}
 	if l.Scope.trusted() {
 		return ""
@@ -253,7 +350,7 @@ func (s *Stack) trustedSaysStrict() bool {
 		if !l.Scope.trusted() || l.only != nil && !l.only(strictKey) {
 			continue
 		}
-		if v, ok := l.doc.Root().Get(strictKey...).Bool(); ok {
+		if v, _, ok := l.bool(strictKey); ok {
 			return !v
 		}
 	}
@@ -275,6 +372,30 @@ func (s *Stack) hasRule(list, prefix string, scopes ...Scope) (found bool) {
 		}
 	}
 	return found
+}
+
+// asksLess reports the modes in which some calls need no approval.
+func asksLess(mode string) bool {
+	return mode == "acceptEdits" || mode == "auto" || mode == "bypassPermissions"
+}
+
+// lostRules reports a deny or ask list of which the client takes no rule. Where
+// managed settings lose one like that, their allow rules do not count, and a
+// default mode that asks less becomes "default" (seen with 2.1.332).
+func (l *layer) lostRules() bool {
+	for _, list := range []string{"deny", "ask"} {
+		rules, taken := l.doc.Root().Get("permissions", list), 0
+		rules.Each(func(_ string, n Node) bool {
+			if text, ok := n.Text(); ok && ruleFault(text, list) == "" {
+				taken++
+			}
+			return taken == 0
+		})
+		if rules.Kind() == Array && rules.Len() > 0 && taken == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Stack) managedDeniesFile() (found bool) {

@@ -171,8 +171,9 @@ func (s *Stack) Sandboxed() Answer {
 }
 
 // PromptsOff reports that the session was started with permission prompts off,
-// and how. A project file that asks for it does not count: the client does not
-// honour it there.
+// and how. A project or local file that asks for it does not count: the client
+// does not honour it there, trusted or not (seen with 2.1.332), and takes the
+// mode of the next file.
 func (s *Stack) PromptsOff() (bool, string) {
 	if s.String("permissions.disableBypassPermissionsMode").Value == "disable" {
 		return false, ""
@@ -186,16 +187,17 @@ func (s *Stack) PromptsOff() (bool, string) {
 	case s.flags.mode != "":
 		return false, ""
 	}
-	off, how := false, ""
-	s.each([]string{"permissions", "defaultMode"}, func(l *layer, n Node, why string) bool {
-		text, ok := n.Text()
-		if !ok || why != "" || l.Scope == Project {
-			return true
+	path := []string{"permissions", "defaultMode"}
+	for i := range s.layers {
+		l := &s.layers[i]
+		text, n, ok := s.text(l, path)
+		if !ok || !l.Scope.trusted() && text == bypass || s.ignored(l, path, n) != "" {
+			continue
 		}
 		if text == bypass {
-			off, how = true, "permissions.defaultMode is "+bypass+" in "+l.source(n).String()
+			return true, "permissions.defaultMode is " + bypass + " in " + l.source(n).String()
 		}
-		return false
-	})
-	return off, how
+		break
+	}
+	return false, ""
 }

@@ -27,7 +27,10 @@ func validate(doc *Document) (fault, bool) {
 	if root.Kind() != Object {
 		return fault{root, "settings must be an object, not " + root.Kind().String()}, true
 	}
-	return checkMembers(root, "")
+	if f, bad := checkMembers(root, ""); bad {
+		return f, bad
+	}
+	return strayHook(root, 0, true)
 }
 
 func checkMembers(object Node, path string) (f fault, bad bool) {
@@ -69,8 +72,7 @@ func checkMember(value Node, path, name string) (fault, bool) {
 func check(value Node, spec, path, name string) (fault, bool) {
 	kinds, required, _ := strings.Cut(spec, ":")
 	kinds, literals, isEnum := strings.Cut(kinds, "=")
-	letter := [...]byte{0, 'n', 'b', 'd', 's', 'a', 'o'}[value.Kind()]
-	at := strings.IndexByte(kinds, letter)
+	at := strings.IndexByte(kinds, kindLetter(value.Kind()))
 	if at < 0 {
 		return fault{value, fmt.Sprintf("%s must be %s, not %s", strconv.Quote(name), kindNames(kinds), value.Kind())}, true
 	}
@@ -110,6 +112,15 @@ func check(value Node, spec, path, name string) (fault, bool) {
 	}
 	return fault{}, false
 }
+
+// wrongKind reports a value of a type that the schema does not have there.
+func wrongKind(value Node, path []string) bool {
+	kinds, _, _ := strings.Cut(schemaSpec(strings.Join(path, ".")), ":")
+	kinds, _, _ = strings.Cut(kinds, "=")
+	return kinds != "" && strings.IndexByte(kinds, kindLetter(value.Kind())) < 0
+}
+
+func kindLetter(k Kind) byte { return [...]byte{0, 'n', 'b', 'd', 's', 'a', 'o'}[k] }
 
 func checkNumber(value Node, constraints, name string) (fault, bool) {
 	x, _ := strconv.ParseFloat(string(value.Raw()), 64)
@@ -173,23 +184,89 @@ func isVariable(s string) bool {
 	return s != ""
 }
 
-// isHookEvent knows the events of client 2.1.332. What stands under another
-// name is passed over by the client, whatever it is.
-func isHookEvent(name string) bool {
-	switch name {
-	case "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit",
-		"UserPromptExpansion", "SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop",
-		"PreCompact", "PostCompact", "PreModelSwitch", "PostModelSwitch", "PermissionRequest", "PermissionDenied",
-		"Setup", "TeammateIdle", "TaskCreated", "TaskCompleted", "Elicitation", "ElicitationResult", "ConfigChange",
-		"WorktreeCreate", "WorktreeRemove", "InstructionsLoaded", "CwdChanged", "FileChanged", "DirectoryAdded",
-		"MessageDisplay", "PreSkillShellCommand":
-		return true
-	}
-	return false
+// guardsCalls reports the events whose hooks decide about calls. A malformed
+// hook of theirs costs the file; under any other name the client skips what it
+// does not understand and keeps the rest.
+func guardsCalls(event string) bool {
+	return event == "PreToolUse" || event == "PermissionRequest" || event == "PreSkillShellCommand"
 }
 
-// checkHooks looks for a malformed group or hook; one is enough to lose the
-// file.
+// isHookEvent knows the other events of client 2.1.332.
+func isHookEvent(name string) bool {
+	switch name {
+	case "PostToolUse", "PostToolUseFailure", "PostToolBatch", "Notification", "UserPromptSubmit", "UserPromptExpansion",
+		"SessionStart", "SessionEnd", "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact",
+		"PreModelSwitch", "PostModelSwitch", "PermissionDenied", "Setup", "TeammateIdle", "TaskCreated", "TaskCompleted",
+		"Elicitation", "ElicitationResult", "ConfigChange", "WorktreeCreate", "WorktreeRemove", "InstructionsLoaded",
+		"CwdChanged", "FileChanged", "DirectoryAdded", "MessageDisplay":
+		return true
+	}
+	return guardsCalls(name)
+}
+
+// strayDepth is how deep the client looks for hooks in the wrong place.
+const strayDepth = 4
+
+// strayHook looks for hooks that stand where they would silently do nothing:
+// the client drops a file with one. groups is unset where only the names of
+// events count.
+func strayHook(at Node, depth int, groups bool) (f fault, bad bool) {
+	if depth > strayDepth {
+		return fault{}, false
+	}
+	at.Each(func(name string, value Node) bool {
+		empty := value.Kind() == Null || value.Kind() == Array && value.Len() == 0
+		switch {
+		case guardsCalls(name) && !empty:
+			f, bad = fault{value, name + " belongs in \"hooks\""}, true
+		case depth == 0 && name == "hooks":
+			f, bad = strayInHooks(value)
+		case groups && name == "hooks" && isGroup(value):
+			f, bad = fault{value, "a hook group stands in the wrong place"}, true
+		case depth == 0 && name == "env":
+		case depth == 1 && (name == "allow" || name == "ask" || name == "deny") && value.Kind() == Array:
+			// Rules that are no text are skipped one by one.
+		default:
+			f, bad = strayHook(value, depth+1, groups)
+		}
+		return !bad
+	})
+	return f, bad
+}
+
+func strayInHooks(hooks Node) (f fault, bad bool) {
+	if hooks.Kind() == Array && isGroup(hooks) {
+		return fault{hooks, "hooks must be an object with an event for each group"}, true
+	}
+	if hooks.Kind() != Object {
+		return fault{}, false
+	}
+	hooks.Each(func(event string, value Node) bool {
+		switch {
+		case event == "hooks" && isGroup(value):
+			f, bad = fault{value, "a hook group needs an event around it"}, true
+		case value.Kind() == Object && !guardsCalls(event):
+			f, bad = strayHook(value, 2, !isHookEvent(event))
+		}
+		return !bad
+	})
+	return f, bad
+}
+
+// isGroup reports what looks like the hooks of a group: an array with an
+// object in it, or a hook by itself.
+func isGroup(value Node) (yes bool) {
+	if value.Kind() == Object {
+		return value.Get("type").Kind() == String
+	}
+	value.Each(func(_ string, e Node) bool {
+		yes = yes || e.Kind() == Object
+		return !yes
+	})
+	return yes
+}
+
+// checkHooks looks for a malformed group or hook that costs the file.
 func checkHooks(hooks Node) (f fault, bad bool) {
 	if hooks.Kind() != Object {
 		return fault{}, false
@@ -200,7 +277,7 @@ func checkHooks(hooks Node) (f fault, bad bool) {
 		}
 	}
 	hooks.Each(func(event string, groups Node) bool {
-		if !isHookEvent(event) || groups.Kind() == Null {
+		if !guardsCalls(event) || groups.Kind() == Null {
 			return true
 		}
 		if groups.Kind() != Array {

@@ -292,6 +292,12 @@ func TestWhoWins(t *testing.T) {
 		{name: "seen: blanks around the JSON", files: files{}, args: []string{"--settings", " " + on + " "}, want: true, from: "--settings"},
 		{name: "seen: --settings file", files: files{"$REPO/f.json": "{\n \"sandbox\": {\n  \"enabled\": true\n }\n}\n"}, args: []string{"--settings", "f.json"},
 			want: true, from: "$REPO/f.json", line: 3},
+		{name: "seen: --project-config-root, project file", layout: "repo", files: files{repoProject: off, "$WORK/o/.claude/settings.json": on},
+			args: []string{"--project-config-root", "$WORK/o"}, want: true, from: "$WORK/o/.claude/settings.json"},
+		{name: "seen: --project-config-root, local file", files: files{repoLocal: off, "$WORK/o/.claude/settings.local.json": on},
+			args: []string{"--project-config-root", "$WORK/o"}, want: true, from: "$WORK/o/.claude/settings.local.json"},
+		{name: "seen: --project-config-root, start's files unread", files: files{repoProject: on, repoLocal: on}, args: []string{"--project-config-root", "$WORK/o"}},
+		{name: "seen: --project-config-root, its repository's root unread", layout: "repo", files: files{repoLocal: on}, args: []string{"--project-config-root", "$REPO/sub"}, start: "$WORK"},
 		{name: "--settings is the value of another option", files: files{}, args: []string{"--append-system-prompt", "--settings", on}},
 		{name: "--settings after --", files: files{}, args: []string{"--", "--settings", on}},
 		{name: "--settings inside a prompt", files: files{}, args: []string{"-p", "use --settings " + on}},
@@ -331,6 +337,11 @@ func TestWhoWins(t *testing.T) {
 			}
 			if tt.change != nil {
 				tt.change(p, &p.env)
+			}
+			for i, arg := range tt.args {
+				if strings.HasPrefix(arg, "$") {
+					tt.args[i] = p.path(arg)
+				}
 			}
 			s := Session{Start: p.path("$REPO"), Version: tt.version, Args: tt.args, ArgsSeen: tt.args != nil, InClient: true}
 			if tt.start != "" {

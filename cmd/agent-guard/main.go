@@ -1,0 +1,113 @@
+// Agent-guard stops commands of a coding agent that break a rule, whatever
+// shell form they take.
+//
+// As a hook it fails open: input that it cannot read gets no answer, unless
+// on_error in its configuration says otherwise. As a command it says what is
+// wrong and ends with the exit codes of the usage text.
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+
+	"sallyport/hookio"
+	"sallyport/internal/agentguard"
+	"sallyport/internal/cli"
+)
+
+func main() { os.Exit(run(cli.OS())) }
+
+func run(p *cli.Process) int {
+	fs := cli.NewFlags("agent-guard")
+	var o flags
+	o.define(fs)
+	words, err := cli.ParsePrefix(fs, p.Args)
+	if err != nil {
+		return p.Finish("agent-guard", usage, err)
+	}
+	command := ""
+	if !o.check && !o.exec && len(words) > 0 {
+		command = words[0]
+		words, err = cli.Parse(fs, words[1:])
+		if err != nil {
+			return p.Finish("agent-guard", usage, err)
+		}
+	}
+	opt, err := o.options()
+	if err != nil {
+		return p.Finish("agent-guard", usage, err)
+	}
+	switch {
+	case o.check && o.exec:
+		err = cli.Usagef("--check and --exec exclude each other")
+	case o.check:
+		err = agentguard.Check(p, opt, words)
+	case o.exec:
+		err = agentguard.Exec(p, opt, words)
+	case command == "":
+		return p.Guarded(func() int { return agentguard.Hook(p, opt) })
+	default:
+		err = subcommand(p, opt, &o, command, words)
+	}
+	return p.Finish("agent-guard", usage, err)
+}
+
+// flags are the flags of all modes: they may stand anywhere on the line.
+type flags struct {
+	harness, guards string
+	opencode, kiro  bool
+	check, exec     bool
+	unattended      bool
+	json            bool
+	examples        int
+}
+
+func (o *flags) define(fs *flag.FlagSet) {
+	fs.StringVar(&o.harness, "harness", "claude", "")
+	fs.StringVar(&o.guards, "guards", "", "")
+	fs.BoolVar(&o.opencode, "opencode", false, "")
+	fs.BoolVar(&o.kiro, "kiro", false, "")
+	fs.BoolVar(&o.check, "check", false, "")
+	fs.BoolVar(&o.exec, "exec", false, "")
+	fs.BoolVar(&o.unattended, "unattended", false, "")
+	fs.BoolVar(&o.json, "json", false, "")
+	fs.IntVar(&o.examples, "examples", 3, "")
+}
+
+func (o *flags) options() (*agentguard.Options, error) {
+	name := o.harness
+	switch {
+	case o.opencode && o.kiro:
+		return nil, cli.Usagef("--opencode and --kiro exclude each other")
+	case o.opencode:
+		name = "opencode"
+	case o.kiro:
+		name = "kiro"
+	}
+	h, ok := hookio.Lookup(name)
+	if !ok {
+		return nil, cli.Usagef("no harness is named %q", name)
+	}
+	opt := &agentguard.Options{Harness: h, Unattended: o.unattended}
+	if o.guards != "" {
+		opt.Guards = strings.FieldsFunc(o.guards, func(r rune) bool { return r == ',' || r == ' ' })
+	}
+	return opt, nil
+}
+
+func subcommand(p *cli.Process, opt *agentguard.Options, o *flags, name string, words []string) error {
+	switch name {
+	case "explain":
+		return agentguard.Explain(p, opt, words, o.json)
+	case "list":
+		return agentguard.List(p, opt, words, o.json)
+	case "test":
+		return agentguard.Test(p, opt, words)
+	case "log":
+		return agentguard.Log(p, words, o.json)
+	case "replay":
+		return agentguard.Replay(p, opt, words, o.examples, o.json)
+	}
+	return cli.Usagef("unknown command %q", name)
+}

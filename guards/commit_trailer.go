@@ -1,0 +1,103 @@
+package guards
+
+import (
+	"strings"
+)
+
+// CommitTrailer refuses commits that name the agent as a co-author.
+var CommitTrailer = Guard{
+	Name:  "commit-trailer",
+	Title: "Co-Authored-By trailer in a commit message",
+	Doc: Doc{
+		What:    "git commit, merge, am and commit-tree, and gh pr merge, whose message has a Co-Authored-By trailer: in -m (all of them are one message), -F (a file, a here-document, a pipe), --trailer, -C and -c (the other commit's message), a template, --body and --subject, or a field of gh api.",
+		Why:     "A co-author is a person who answers for the change. A tool that helped is named by a trailer of its own.",
+		Instead: "Name the tool with Generated-by: <agent and version>.",
+		Limits:  "A trailer is a line of the last paragraph by git's own rules, or any line of the form Co-Authored-By: Name <address>. The words inside a sentence are no trailer. A message that an editor writes, and one that a program prints at run time, are not seen; git commit --amend --no-edit keeps what is there and passes.",
+	},
+	Default:   Deny,
+	Overrides: []string{"MAGPIE_ALLOW_COAUTHOR"},
+	Programs:  []string{"git", "gh"},
+	Options: []Option{{
+		Name: "convention", Default: "generated-by", TrustedOnly: true,
+		Text: `which trailer names a tool: "generated-by", or "co-authored-by", with which the guard is silent`,
+	}},
+	Examples: []Example{
+		{Command: "git commit -m 'fix: parse header' -m 'Co-Authored-By: Bot <bot@example.com>'", Verdict: Deny, Why: "every -m is a paragraph of the message"},
+		{Command: "git commit -F - <<'EOF'\nfeat: cache\n\nco-authored-by: Bot <bot@example.com>\nEOF", Verdict: Deny, Why: "the message comes on standard input, and case does not count"},
+		{Command: "git commit -m \"$(cat <<'EOF'\nfeat: cache\n\nCo-Authored-By: Bot <bot@example.com>\nEOF\n)\"", Verdict: Deny, Why: "the form that agents use most"},
+		{Command: "git commit -m tune --trailer 'Co-Authored-By=Bot <bot@example.com>'", Verdict: Deny, Why: "git accepts = for the colon"},
+		{Command: "gh pr merge 5 --squash --body 'Co-authored-by: Bot <bot@example.com>'", Verdict: Deny, Why: "the body becomes the message of the squashed commit"},
+		{Command: "git commit -m 'fix: typo' -m 'Generated-by: Agent 1.0'", Why: "the trailer to use"},
+		{Command: "git commit -m 'docs: why the Co-Authored-By: trailer is banned'", Why: "in the middle of the subject git sees no trailer"},
+		{Command: "git log --grep='Co-Authored-By:'", Why: "a search"},
+		{Command: "echo 'Co-Authored-By: nobody' >> POLICY.md && git commit -am 'docs: policy'", Why: "file content, not the message"},
+		{Command: "git commit -m 'pair work' -m 'Reviewed-by: Ann <ann@example.com>'", Why: "another trailer"},
+	},
+	Check: checkCommitTrailer,
+}
+
+func isCoAuthor(token string) bool { return strings.EqualFold(token, "co-authored-by") }
+
+func checkCommitTrailer(c *Call) []Finding {
+	if strings.EqualFold(c.Option("commit-trailer", "convention", "generated-by"), "co-authored-by") {
+		return nil
+	}
+	found := func(line, where string) []Finding {
+		return []Finding{{
+			Found: "trailer " + Quote(line) + " in the commit message (" + where + ")",
+			Why:   "a co-author is a person who answers for the change",
+			Fix:   "Use the trailer Generated-by: <agent and version> instead",
+			Words: []string{line},
+		}}
+	}
+	for _, m := range c.messages() {
+		for _, t := range trailers(m.text) {
+			if isCoAuthor(t.token) {
+				return found(t.line, m.from)
+			}
+		}
+	}
+	if c.Git == nil || c.Git.Help || c.Git.On("dry-run") {
+		return nil
+	}
+	switch c.Git.Name {
+	case "commit", "rebase", "interpret-trailers":
+	default:
+		return nil
+	}
+	for _, o := range c.Git.All("trailer") {
+		if c.Git.Name == "interpret-trailers" && !c.Git.On("in-place") && !feedsGit(c) {
+			return nil
+		}
+		text := o.Value.Value
+		token := text
+		if i := strings.IndexAny(text, "=:"); i >= 0 {
+			token = text[:i]
+		}
+		token = strings.TrimSpace(token)
+		if isCoAuthor(token) || isCoAuthor(c.trailerKey(token)) {
+			return found("--trailer "+text, "--trailer")
+		}
+	}
+	return nil
+}
+
+// feedsGit reports whether another git command of the line reads c's output.
+func feedsGit(c *Call) bool {
+	for _, later := range c.Later() {
+		if later.Git != nil && later.Piped == c.Command {
+			return true
+		}
+	}
+	return false
+}
+
+// trailerKey resolves the short name of a trailer that trailer.<name>.key
+// configures.
+func (c *Call) trailerKey(token string) string {
+	if token == "" {
+		return ""
+	}
+	key, _ := c.setting("trailer." + token + ".key")
+	return strings.TrimRight(strings.TrimSpace(key), ":= ")
+}

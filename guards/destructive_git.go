@@ -1,0 +1,612 @@
+package guards
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A loss is a finding of the destructive guard about a git command.
+func loss(words, what, why, fix string) []Finding {
+	return []Finding{{Found: Quote(words) + " " + what, Why: why, Fix: fix, Words: strings.Fields(words)}}
+}
+
+const stashFirst = "Keep them first with `git stash` or a commit"
+
+// gitLoss looks at git commands that lose work, by the state of the repository
+// they will run in.
+func gitLoss(c *Call) []Finding {
+	g := c.Git
+	if g.Help {
+		return nil
+	}
+	switch g.Name {
+	case "reset":
+		if g.On("hard") || g.On("merge") {
+			opt := "--hard"
+			if !g.On("hard") {
+				opt = "--merge"
+			}
+			return c.dropsChanges("git reset "+opt, allChanges, nil)
+		}
+	case "checkout":
+		return c.checkout()
+	case "switch":
+		if g.On("force") || g.On("discard-changes") {
+			return c.dropsChanges("git switch --discard-changes", allChanges, nil)
+		}
+	case "restore":
+		if g.On("patch") {
+			return nil
+		}
+		if g.On("staged") && !g.On("worktree") {
+			return nil
+		}
+		which := unstaged
+		if g.On("source") || g.On("staged") {
+			which = allChanges
+		}
+		return c.dropsChanges("git restore", which, pathspecs(c, 0))
+	case "read-tree":
+		if g.On("reset") && g.On("u") {
+			return c.dropsChanges("git read-tree --reset -u", allChanges, nil)
+		}
+	case "checkout-index":
+		if g.On("force") {
+			return c.dropsChanges("git checkout-index -f", unstaged, pathspecs(c, 0))
+		}
+	case "rm":
+		if g.On("force") && !g.On("cached") && !g.On("dry-run") {
+			return c.dropsChanges("git rm -f", allChanges, pathspecs(c, 0))
+		}
+	case "clean":
+		return c.clean()
+	case "stash":
+		if g.Sub == "drop" || g.Sub == "clear" {
+			return c.stashLoss()
+		}
+	case "branch":
+		return c.branchLoss()
+	case "push", "send-pack":
+		return c.pushLoss()
+	case "update-ref":
+		return c.refLoss()
+	case "reflog":
+		if g.Sub != "expire" && g.Sub != "delete" && g.Sub != "drop" || g.On("dry-run") || g.On("n") {
+			return nil
+		}
+		if !c.Place.Unknown {
+			if _, ok := c.git("rev-parse", "--git-dir"); !ok {
+				return nil
+			}
+		}
+		return loss("git reflog "+g.Sub, "removes the record of where branches were", "commits that only the reflog knows cannot be found again", "Let git expire it by itself; `git reflog` shows what is in it")
+	case "gc":
+		if o, ok := g.Opt("prune"); ok && !o.Unset && (o.Value.Value == "now" || o.Value.Value == "all") {
+			return loss("git gc --prune="+o.Value.Value, "deletes unreachable objects at once", "commits and stashes that were dropped by mistake cannot be recovered", "Run `git gc` alone: it keeps them for two weeks")
+		}
+	case "worktree":
+		if g.Sub == "remove" && g.On("force") {
+			return c.worktreeLoss()
+		}
+	case "filter-branch":
+		return loss("git filter-branch", "rewrites the history", "every branch and clone that holds the old commits parts from it", "Work on a fresh clone, and let a person decide")
+	case "submodule":
+		if g.Sub == "deinit" && g.On("force") {
+			return c.dropsChanges("git submodule deinit --force", allChanges, nil)
+		}
+	}
+	return nil
+}
+
+// A changeSet selects the changes that a command drops.
+type changeSet int
+
+const (
+	allChanges changeSet = iota // against HEAD, staged or not
+	unstaged                    // against the index
+)
+
+// dropsChanges reports the changes of tracked files that a command would
+// overwrite. paths limits them; nil is everything.
+func (c *Call) dropsChanges(command string, which changeSet, paths []string) []Finding {
+	why := "uncommitted changes do not come back"
+	if c.history().stashed {
+		return nil
+	}
+	files, known := c.changes(which, paths)
+	if known && len(files) == 0 {
+		return nil
+	}
+	if !known {
+		if c.outsideGit() {
+			return nil
+		}
+		return loss(command, "drops uncommitted changes, and the state of the repository is not known", why, stashFirst)
+	}
+	return loss(command, "would drop "+count(files, "modified file"), why, stashFirst)
+}
+
+// changes lists the changed tracked files.
+func (c *Call) changes(which changeSet, paths []string) ([]string, bool) {
+	if c.Place.Unknown {
+		return nil, false
+	}
+	args := []string{"diff-files", "--name-only", "--ignore-submodules=dirty", "-z"}
+	if which == allChanges {
+		args = []string{"diff-index", "--name-only", "--ignore-submodules=dirty", "-z", "HEAD"}
+		if _, ok := c.commit("HEAD"); !ok {
+			args = []string{"ls-files", "-z", "--cached"} // nothing committed yet: all of it
+		}
+	}
+	if len(paths) > 0 {
+		args = append(append(args, "--"), paths...)
+	}
+	out, ok := c.git(args...)
+	if !ok {
+		return nil, false
+	}
+	files := split0(out)
+	if which == unstaged || len(files) == 0 {
+		return c.reallyChanged(files), true
+	}
+	return c.reallyChanged(files), true
+}
+
+// reallyChanged leaves out files whose time changed and whose content did not:
+// the index is not refreshed, so that no lock is taken.
+func (c *Call) reallyChanged(files []string) []string {
+	if len(files) == 0 || len(files) > 200 {
+		return files
+	}
+	out, ok := c.git("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=dirty")
+	if !ok {
+		return files
+	}
+	if out == "" {
+		return nil
+	}
+	var kept []string
+	for _, f := range files {
+		if strings.Contains(out, " "+f+"\x00") || strings.Contains(out, f+"\x00") || strings.HasSuffix(out, " "+f) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func split0(s string) []string {
+	s = strings.TrimRight(s, "\x00\n")
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\x00")
+}
+
+// count writes "3 modified files: a.go, b.go, c.go".
+func count(files []string, noun string) string {
+	n := len(files)
+	text := strconv.Itoa(n) + " " + noun
+	if n != 1 {
+		text += "s"
+	}
+	shown := files[:min(n, 3)]
+	text += ": " + strings.Join(shown, ", ")
+	if n > len(shown) {
+		text += ", …"
+	}
+	return text
+}
+
+// outsideGit reports a place that is known to be in no repository: git would
+// refuse the command there.
+func (c *Call) outsideGit() bool {
+	if c.Place.Unknown || c.Place.GitDir != "" {
+		return false
+	}
+	if !c.run.world.Stat(c.Place.Dir).Dir {
+		return false // a directory that an earlier command makes, or another system's path
+	}
+	_, ok := c.run.world.Root(c.Place.Dir)
+	if ok {
+		return false
+	}
+	_, ok = c.git("rev-parse", "--git-dir")
+	return !ok
+}
+
+// pathspecs are the operands from the n-th on; nil where one is not known, so
+// that everything counts.
+func pathspecs(c *Call, from int) []string {
+	g := c.Git
+	if g.On("pathspec-from-file") {
+		return nil
+	}
+	var out []string
+	for i, w := range g.Operands {
+		if i < from {
+			continue
+		}
+		if !w.Static && !w.Glob || w.Value == "" {
+			return nil
+		}
+		out = append(out, w.Value)
+	}
+	return out
+}
+
+func (c *Call) checkout() []Finding {
+	g := c.Git
+	if g.On("patch") {
+		return nil
+	}
+	const cmd = "git checkout"
+	creates := g.On("b") || g.On("B") || g.On("orphan") || g.On("detach") || g.On("track")
+	switch {
+	case g.Dashes >= 0 && g.Dashes < len(g.Operands):
+		which := unstaged
+		if g.Dashes > 0 || g.On("force") {
+			which = allChanges
+		}
+		if g.Dashes > 0 && g.Operands[0].Value == "HEAD" {
+			which = allChanges
+		}
+		return c.dropsChanges(cmd+" -- "+joinWords(c, g.Dashes), which, pathspecs(c, g.Dashes))
+	case g.On("force"):
+		return c.dropsChanges(cmd+" --force", allChanges, nil)
+	case g.On("pathspec-from-file"):
+		return c.dropsChanges(cmd+" --pathspec-from-file", unstaged, nil)
+	case creates || g.On("merge") && len(g.Operands) < 2 || len(g.Operands) == 0:
+		return nil
+	}
+	// Without "--" the first operand is a branch or revision if there is one of
+	// that name, else a path.
+	from, which := 0, unstaged
+	first := g.Operands[0]
+	if first.Value == "-" || first.Static && c.isRevision(first.Value) || !first.Static && !first.Glob {
+		from, which = 1, allChanges
+	}
+	if from >= len(g.Operands) {
+		return nil // switches the branch: git refuses to overwrite changes
+	}
+	return c.dropsChanges(cmd+" "+joinWords(c, from), which, pathspecs(c, from))
+}
+
+func (c *Call) isRevision(name string) bool {
+	_, ok := c.commit(name)
+	return ok
+}
+
+func joinWords(c *Call, from int) string {
+	var out []string
+	for _, w := range c.Git.Operands[from:] {
+		out = append(out, wordText(w))
+	}
+	return strings.Join(out, " ")
+}
+
+func (c *Call) clean() []Finding {
+	g := c.Git
+	if g.On("dry-run") || g.On("interactive") {
+		return nil
+	}
+	if !g.On("force") {
+		s, ok := c.setting("clean.requireforce")
+		if !ok || Truthy(s) {
+			return nil // git refuses
+		}
+	}
+	args := []string{"clean", "-n"}
+	for _, o := range g.Options {
+		switch o.Name {
+		case "d", "x", "X":
+			args = append(args, "-"+o.Name)
+		case "exclude":
+			args = append(args, "-e", o.Value.Value)
+		}
+	}
+	if n := len(g.All("force")); n > 1 {
+		args = append(args, "-f", "-f")
+	}
+	args = append(args, "--")
+	args = append(args, pathspecs(c, 0)...)
+	const why = "files that no commit holds do not come back"
+	const fix = "List them with `git clean -nd` and delete the ones you mean by name"
+	out, known := c.git(args...)
+	if !known {
+		if c.outsideGit() {
+			return nil
+		}
+		return loss("git clean", "deletes untracked files, and the state of the repository is not known", why, fix)
+	}
+	var files []string
+	for line := range strings.SplitSeq(out, "\n") {
+		if name, ok := strings.CutPrefix(line, "Would remove "); ok {
+			files = append(files, name)
+		} else if line != "" && !strings.HasPrefix(line, "Would skip") {
+			files = append(files, line)
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return loss("git clean", "would delete "+count(files, "untracked path"), why, fix)
+}
+
+func (c *Call) stashLoss() []Finding {
+	g := c.Git
+	const why = "a dropped stash is hard to find again"
+	const fix = "Look at it with `git stash list`, and apply it or make it a branch first"
+	out, known := c.git("stash", "list", "--format=%gd: %s")
+	if !known {
+		if c.outsideGit() {
+			return nil
+		}
+		return loss("git stash "+g.Sub, "drops stashed work, and the state of the repository is not known", why, fix)
+	}
+	stashed := c.history().stashed
+	if out == "" {
+		if !stashed {
+			return nil
+		}
+		return loss("git stash "+g.Sub, "drops what the same line stashes", why, fix)
+	}
+	lines := strings.Split(out, "\n")
+	if g.Sub == "drop" {
+		ref := "0"
+		if len(g.Operands) > 0 {
+			ref = strings.TrimSuffix(strings.TrimPrefix(g.Operands[0].Value, "stash@{"), "}")
+		}
+		for _, l := range lines {
+			if strings.HasPrefix(l, "stash@{"+ref+"}") {
+				lines = []string{l}
+				break
+			}
+		}
+		if n, err := strconv.Atoi(ref); err == nil && n >= len(strings.Split(out, "\n")) {
+			return nil // no such stash
+		}
+		if len(lines) > 1 {
+			lines = lines[:1]
+		}
+	}
+	return loss("git stash "+g.Sub, "would drop "+countStash(lines), why, fix)
+}
+
+func countStash(lines []string) string {
+	if len(lines) == 1 {
+		return "the stash " + lines[0]
+	}
+	return strconv.Itoa(len(lines)) + " stashes, the newest " + lines[0]
+}
+
+func (c *Call) branchLoss() []Finding {
+	g := c.Git
+	if !g.On("D") && !(g.On("delete") && g.On("force")) || g.On("remotes") {
+		return nil
+	}
+	var gone []string
+	names := map[string]bool{}
+	for _, w := range g.Operands {
+		names[w.Value] = true
+	}
+	for _, w := range g.Operands {
+		if !w.Static {
+			gone = append(gone, wordText(w))
+			continue
+		}
+		if tip := c.history().tips[w.Value]; tip == moved {
+			gone = append(gone, w.Value)
+			continue
+		}
+		ref := "refs/heads/" + w.Value
+		id, ok := c.commit(ref)
+		if !ok {
+			if c.Place.Unknown {
+				gone = append(gone, w.Value)
+			}
+			continue // no such branch
+		}
+		args := []string{"rev-list", "--count", id, "--not"}
+		for name := range names {
+			args = append(args, "--exclude="+name)
+		}
+		args = append(args, "--branches", "--remotes", "--tags", "--")
+		n, ok := c.git(args...)
+		if ok && n == "0" {
+			continue
+		}
+		if !ok {
+			n = "?"
+		}
+		gone = append(gone, w.Value+" ("+n+" "+plural(atoi(n), "commit", "commits")+")")
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return loss("git branch -D", "would delete commits that are on no other branch: "+strings.Join(gone[:min(len(gone), 3)], ", "), "only the reflog of HEAD may still know them", "Merge the branch or push it first; `git branch -d` refuses where something would be lost")
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+func (c *Call) pushLoss() []Finding {
+	p, ok := c.push()
+	if !ok || p.dryRun {
+		return nil
+	}
+	deny := func(f []Finding) []Finding {
+		f[0].Verdict = Deny
+		return f
+	}
+	const others = "other people's work hangs on refs of the remote"
+	if p.mirror {
+		return deny(loss("git push --mirror", "overwrites and deletes every ref of the remote that is not here", others, "Push the branches you mean by name, such as `git push origin HEAD`"))
+	}
+	_, short, known := c.base(p.remote)
+	isDefault := func(dst string) bool {
+		name := strings.TrimPrefix(dst, "refs/heads/")
+		if known {
+			return name == short
+		}
+		return name == "main" || name == "master"
+	}
+	if c.Git.On("prune") {
+		return deny(loss("git push --prune", "deletes the branches of the remote that are not here", others, "Delete a branch by name, after a look at what it holds"))
+	}
+	for _, r := range c.expandRefs(&p) {
+		if r.deletes {
+			if f := c.remoteDeletion(&p, r, isDefault); f != nil {
+				return deny(f)
+			}
+			continue
+		}
+		if !p.forced && !r.force {
+			continue
+		}
+		dst := c.target(r)
+		if dst == "" || !isDefault(dst) {
+			continue
+		}
+		name := strings.TrimPrefix(dst, "refs/heads/")
+		f := loss("git push "+forceWord(&p), "rewrites "+Quote(name)+", the default branch", others, "Push to a branch of its own and open a pull request: `git push origin HEAD:refs/heads/my-change`")
+		if !p.leased || r.force {
+			f[0].Verdict = Deny
+		}
+		return f
+	}
+	return nil
+}
+
+func forceWord(p *push) string {
+	if p.option == "" {
+		return "with +"
+	}
+	return p.option
+}
+
+// remoteDeletion looks at a deletion of a remote ref: one whose commits are all
+// on the default branch loses nothing.
+func (c *Call) remoteDeletion(p *push, r refspec, isDefault func(string) bool) []Finding {
+	name := strings.TrimPrefix(strings.TrimPrefix(r.dst, "refs/heads/"), "heads/")
+	text := "git push --delete"
+	if !p.delete {
+		text = "git push " + r.text
+	}
+	if isDefault("refs/heads/" + name) {
+		return loss(text, "deletes "+Quote(name)+", the default branch", "other people's work hangs on it", "Delete a branch only when it is merged")
+	}
+	remote := p.remote
+	if remote == "" {
+		remote = "origin"
+	}
+	tracking := "refs/remotes/" + remote + "/" + name
+	if !r.dynamic && !strings.HasPrefix(r.dst, "refs/tags/") {
+		if base, _, ok := c.base(p.remote); ok {
+			if has, known := c.commitsOver(base, tracking); known && !has {
+				return nil
+			}
+		}
+	}
+	return loss(text, "deletes "+Quote(name)+" on the remote, which is not known to be merged", "other people may work on it", "Merge it first, or let a person delete it")
+}
+
+func (c *Call) refLoss() []Finding {
+	g := c.Git
+	const why = "the commits that only this ref holds cannot be found again"
+	const fix = "Delete branches with `git branch -d`, which refuses where something would be lost"
+	if g.On("stdin") {
+		if c.Stdin.Known && !strings.Contains(c.Stdin.Value, "delete") || !c.Stdin.Known && c.Stdin.Value == "" && c.Piped == nil {
+			return nil
+		}
+		return loss("git update-ref --stdin", "deletes refs", why, fix)
+	}
+	if !g.On("d") || len(g.Operands) == 0 {
+		return nil
+	}
+	w := g.Operands[0]
+	if w.Static && !c.Place.Unknown {
+		id, ok := c.commit(w.Value)
+		if !ok {
+			if c.outsideGit() {
+				return nil
+			}
+			if _, exists := c.git("show-ref", "--verify", "--quiet", w.Value); !exists {
+				return nil
+			}
+		} else {
+			name := strings.TrimPrefix(w.Value, "refs/heads/")
+			n, ok := c.git("rev-list", "--count", id, "--not", "--exclude="+name, "--branches", "--remotes", "--tags", "--")
+			if ok && n == "0" && strings.HasPrefix(w.Value, "refs/heads/") {
+				return nil
+			}
+		}
+	}
+	return loss("git update-ref -d "+wordText(w), "deletes a ref", why, fix)
+}
+
+func (c *Call) worktreeLoss() []Finding {
+	g := c.Git
+	if len(g.Operands) == 0 {
+		return nil
+	}
+	w := g.Operands[0]
+	const why = "changes that no commit holds do not come back"
+	const fix = "Commit in that worktree first; `git worktree remove` without --force refuses where something would be lost"
+	if w.Static && !c.Place.Unknown {
+		dir := join(c.Place.Dir, w.Value)
+		out, ok := c.run.world.Git(Place{Dir: dir}, "status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none")
+		if ok {
+			if strings.TrimSpace(out) == "" {
+				return nil
+			}
+			var files []string
+			for line := range strings.SplitSeq(strings.TrimRight(out, "\n"), "\n") {
+				if len(line) > 3 {
+					files = append(files, line[3:])
+				}
+			}
+			return loss("git worktree remove --force", "would delete "+count(files, "changed file")+" in "+w.Value, why, fix)
+		}
+		if !c.run.world.Stat(dir).Exists {
+			return nil
+		}
+	}
+	return loss("git worktree remove --force", "deletes a worktree whose state is not known", why, fix)
+}
+
+// hostLoss looks at gh commands that delete on the host what others use.
+func hostLoss(c *Call) []Finding {
+	g := c.GH
+	if g.Help {
+		return nil
+	}
+	deny := func(words, what string) []Finding {
+		f := loss(words, what, "other people's work hangs on it", "Let a person delete it")
+		f[0].Verdict = Deny
+		return f
+	}
+	if g.Is("repo", "delete") {
+		return deny("gh repo delete", "deletes a repository with its issues and pull requests")
+	}
+	r, ok := g.API()
+	if !ok {
+		return nil
+	}
+	parts := r.Path()
+	switch {
+	case r.GraphQL:
+		if f, ok := r.Field("query"); ok {
+			if text, _ := c.fieldText(f.Value, f.Raw); strings.Contains(text, "deleteRef") || strings.Contains(text, "deleteRepository") {
+				return deny("gh api graphql", "deletes a ref or a repository")
+			}
+		}
+	case r.Method != "DELETE" || len(parts) < 3 || parts[0] != "repos":
+	case len(parts) == 3:
+		return deny("gh api -X DELETE", "deletes a repository with its issues and pull requests")
+	case len(parts) > 5 && parts[3] == "git" && parts[4] == "refs":
+		return deny("gh api -X DELETE", "deletes a ref of the remote")
+	}
+	return nil
+}

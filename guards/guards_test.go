@@ -1,0 +1,165 @@
+package guards_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"sallyport/guards"
+	"sallyport/internal/guardcases"
+)
+
+var update = flag.Bool("update", false, "rewrite generated files")
+
+// lab is one for all tests of the package: making the repository takes longer
+// than judging in it.
+var lab = sync.OnceValues(func() (*guardcases.Lab, error) { return guardcases.NewLab(labDir) })
+
+var labDir string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "guards")
+	if err != nil {
+		panic(err)
+	}
+	labDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func newLab(t *testing.T) *guardcases.Lab {
+	t.Helper()
+	l, err := lab()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// run judges a command with one guard, or with all of them.
+func run(t *testing.T, c *guardcases.Case) *guards.Report {
+	t.Helper()
+	rep, err := newLab(t).Run(c, guards.Bundled())
+	if err != nil {
+		t.Fatalf("%s: %v", c.Command, err)
+	}
+	return rep
+}
+
+func TestExamples(t *testing.T) {
+	for _, g := range guards.Bundled() {
+		hits, misses := 0, 0
+		for _, e := range g.Examples {
+			if e.Verdict == guards.Pass {
+				misses++
+			} else {
+				hits++
+			}
+			rep := run(t, &guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}})
+			if rep.Verdict != e.Verdict {
+				t.Errorf("%s: %s\n(%s)\n%s", g.Name, e.Command, e.Why, guardcases.Judge(e.Verdict.String(), rep))
+			}
+		}
+		if hits == 0 || misses == 0 {
+			t.Errorf("%s has %d examples that are stopped and %d near misses, want some of each", g.Name, hits, misses)
+		}
+		for _, text := range []string{g.Title, g.Doc.What, g.Doc.Why, g.Doc.Instead, g.Doc.Limits} {
+			if text == "" {
+				t.Errorf("%s: a part of the documentation is missing", g.Name)
+			}
+		}
+	}
+}
+
+func TestCaseFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no case files: %v", err)
+	}
+	total, hits := 0, 0
+	for _, f := range files {
+		cases, err := guardcases.Read(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range cases {
+			c := &cases[i]
+			rep, err := newLab(t).Run(c, guards.Bundled())
+			if err != nil {
+				t.Errorf("%s: %v", c.ID, err)
+				continue
+			}
+			total++
+			if c.Expect != "allow" {
+				hits++
+			}
+			if wrong := guardcases.Judge(c.Expect, rep); wrong != "" {
+				t.Errorf("%s: %s\n  %s%s\n  why: %s", c.ID, wrong, c.Command, c.Input, c.Why)
+			}
+		}
+	}
+	t.Logf("%d cases, %d of them stopped", total, hits)
+}
+
+// TestFixesPass takes every command that a reason suggests and asks the guards
+// about it: the product never suggests what it would refuse.
+func TestFixesPass(t *testing.T) {
+	seen := map[string]bool{}
+	check := func(c *guardcases.Case) {
+		rep := run(t, c)
+		for i := range rep.Results {
+			res := &rep.Results[i]
+			reason := res.Reason(guards.InlineAllow)
+			if !strings.HasPrefix(reason, "agent-guard["+res.Guard.Name+"]: ") || !strings.Contains(reason, " — ") || !strings.Contains(reason, "Override") {
+				t.Errorf("%s: the reason has not its form: %s", c.Command, reason)
+			}
+			if strings.ContainsAny(reason, "\n\x1b") || len(reason) > 4000 {
+				t.Errorf("%s: the reason is not one bounded line: %q", c.Command, reason)
+			}
+			if res.Finding.Fix == "" {
+				t.Errorf("%s: %s has no fix", c.Command, res.Guard.Name)
+			}
+			for j, part := range strings.Split(res.Finding.Fix, "`") {
+				if j%2 == 0 || seen[part] {
+					continue
+				}
+				seen[part] = true
+				// In the worst state: changes, an untracked file, a stash.
+				fix := run(t, &guardcases.Case{Command: part, Setup: "git stash -q\nprintf x > draft\necho y >> a.txt"})
+				if fix.Verdict != guards.Pass {
+					t.Errorf("%s: the fix %q is itself stopped: %s", c.Command, part, fix.Results[0].Reason(guards.InlineAllow))
+				}
+			}
+		}
+	}
+	for _, g := range guards.Bundled() {
+		for _, e := range g.Examples {
+			check(&guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}})
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("only %d suggested commands were found", len(seen))
+	}
+}
+
+func TestDocumentation(t *testing.T) {
+	const path = "../docs/guards.md"
+	want := guards.Markdown(guards.Bundled())
+	if *update {
+		if err := os.MkdirAll("../docs", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil || string(got) != want {
+		t.Errorf("%s does not say what the guards say (%v); go test ./guards -run TestDocumentation -update writes it", path, err)
+	}
+}

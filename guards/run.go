@@ -1,0 +1,385 @@
+package guards
+
+import (
+	"slices"
+	"strings"
+
+	"sallyport/internal/ghcmd"
+	"sallyport/internal/gitcmd"
+	"sallyport/internal/shellcmd"
+)
+
+// An Input is one question to the guards.
+type Input struct {
+	Command string
+	Dialect shellcmd.Dialect
+	Dir     string // absolute directory in which the command starts
+	Project string // root of the session's project; empty: the work tree of Dir
+	// Self are paths of the product's own files that self-protect adds to the
+	// ones it knows.
+	Self []string
+
+	// Writes are files that a tool of the client is about to change.
+	Writes []Write
+
+	// Getenv is the environment of the hook, and so, as far as it is known, of
+	// the command.
+	Getenv func(name string) (string, bool)
+
+	Options map[string]string // "guard.option" → value
+	Levels  Levels
+
+	// Unattended makes every ask a deny.
+	Unattended bool
+	// Inline says what an override inside the command itself is worth.
+	Inline InlineOverride
+}
+
+// Levels are the verdicts that the configuration sets for guards.
+type Levels struct {
+	// User replaces a guard's own verdict; Off in it switches a guard off.
+	User map[string]Level
+	// Repository can only make a verdict stronger, or switch a guard on.
+	Repository map[string]Level
+}
+
+// A Level is a configured verdict.
+type Level int
+
+// Levels. Unset leaves a guard as it is.
+const (
+	Unset Level = iota
+	LevelOff
+	LevelWarn
+	LevelAsk
+	LevelDeny
+)
+
+// ParseLevel reads a level as the configuration spells it.
+func ParseLevel(s string) (Level, bool) {
+	switch s {
+	case "off":
+		return LevelOff, true
+	case "warn":
+		return LevelWarn, true
+	case "ask":
+		return LevelAsk, true
+	case "deny":
+		return LevelDeny, true
+	}
+	return Unset, false
+}
+
+func (l Level) String() string {
+	return [...]string{"default", "off", "warn", "ask", "deny"}[l]
+}
+
+func (l Level) verdict() Verdict {
+	return [...]Verdict{Pass, Pass, Warn, Ask, Deny}[l]
+}
+
+// An InlineOverride is what an override is worth that the agent itself can
+// write.
+type InlineOverride int
+
+// Inline overrides.
+const (
+	InlineAllow InlineOverride = iota
+	InlineAsk                  // a person confirms it
+	InlineIgnore
+)
+
+// Enabled reports whether a guard looks at all.
+func (l Levels) Enabled(g *Guard) bool {
+	if r := l.Repository[g.Name]; r > LevelOff {
+		return true
+	}
+	if u := l.User[g.Name]; u != Unset {
+		return u != LevelOff
+	}
+	return !g.Off
+}
+
+// Apply turns a finding's verdict into the one that counts.
+func (l Levels) Apply(g *Guard, v Verdict) Verdict {
+	if u := l.User[g.Name]; u > LevelOff {
+		v = u.verdict()
+	}
+	return max(v, l.Repository[g.Name].verdict())
+}
+
+// A Result is one finding with what became of it.
+type Result struct {
+	Guard   *Guard
+	Call    *Call // nil for a write
+	Write   *Write
+	Finding Finding
+	// Verdict is what counts after configuration, overrides and uncertainty.
+	Verdict Verdict
+	// Override names the variable that let the command pass, if one did.
+	Override string
+	Inline   bool // the override stands in the command itself
+}
+
+// A Report is what the guards say about a line.
+type Report struct {
+	Line    *shellcmd.Line
+	Calls   []*Call
+	Results []Result
+	// Verdict is the strongest of the results'.
+	Verdict Verdict
+	Input   *Input
+	Guards  []*Guard // those that were switched on
+
+	seen map[string]bool
+}
+
+type run struct {
+	in    *Input
+	world World
+	calls []*Call
+	seq   map[string]*history
+	// programs are the names of all commands of the line.
+	programs map[string]bool
+}
+
+// has reports whether a command of one of these names is in the line.
+func (r *run) has(match func(name string) bool) bool {
+	if r.programs == nil {
+		r.programs = map[string]bool{}
+		for _, c := range r.calls {
+			r.programs[c.name] = true
+		}
+	}
+	for name := range r.programs {
+		if match(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) env(name string) (string, bool) {
+	if r.in.Getenv == nil {
+		return "", false
+	}
+	return r.in.Getenv(name)
+}
+
+// maxNested bounds how deep git's own nested commands are followed.
+const (
+	maxNested = 4
+	maxCalls  = 200_000
+)
+
+// Run judges in with the guards that are switched on.
+func Run(in *Input, all []*Guard, world World) *Report {
+	r := &run{in: in, world: world, seq: map[string]*history{}}
+	rep := &Report{Input: in}
+	for _, g := range all {
+		if in.Levels.Enabled(g) {
+			rep.Guards = append(rep.Guards, g)
+		}
+	}
+	if in.Command != "" {
+		rep.Line = shellcmd.Parse(in.Command, shellcmd.Options{
+			Dir: in.Dir, Dialect: in.Dialect, Env: in.Getenv, FS: world,
+		})
+		r.add(rep.Line.Commands, nil, nil, 0)
+	}
+	rep.Calls = r.calls
+	for _, g := range rep.Guards {
+		if g.CheckLine == nil || rep.Line == nil {
+			continue
+		}
+		for _, f := range g.CheckLine(rep.Line) {
+			rep.add(r.result(g, nil, f))
+		}
+	}
+	for _, c := range r.calls {
+		if c.trivial() {
+			continue
+		}
+		for _, g := range rep.Guards {
+			if g.Check == nil || !wants(g, c) {
+				continue
+			}
+			for _, f := range g.Check(c) {
+				rep.add(r.result(g, c, f))
+			}
+		}
+	}
+	for i := range in.Writes {
+		w := &in.Writes[i]
+		w.run = r
+		for _, g := range rep.Guards {
+			if g.CheckWrite == nil {
+				continue
+			}
+			for _, f := range g.CheckWrite(w) {
+				rep.add(r.result(g, nil, f))
+			}
+		}
+	}
+	slices.SortStableFunc(rep.Results, func(a, b Result) int { return int(b.Verdict) - int(a.Verdict) })
+	return rep
+}
+
+// maxResults bounds the findings that are kept; of more only those count that
+// are stronger than all before.
+const maxResults = 200
+
+func (rep *Report) add(res Result) {
+	key := res.Guard.Name + "\x00" + res.Finding.Found + "\x00" + res.Override + "\x00" + res.Verdict.String()
+	if rep.seen[key] || len(rep.Results) >= maxResults && res.Verdict <= rep.Verdict {
+		return
+	}
+	if rep.seen == nil {
+		rep.seen = map[string]bool{}
+	}
+	rep.seen[key] = true
+	rep.Results = append(rep.Results, res)
+	rep.Verdict = max(rep.Verdict, res.Verdict)
+}
+
+// trivial reports a command that no guard can object to, whatever its words
+// are: it prints or does nothing. Long lines are made of them.
+func (c *Call) trivial() bool {
+	if len(c.Redirs) > 0 {
+		return false
+	}
+	switch c.name {
+	case "true", "false", ":", "echo", "printf", "cd", "pwd", "sleep", "exit", "test", "[", "break", "continue", "return", "shift", "wait":
+		return true
+	}
+	return false
+}
+
+// add turns commands into calls, and follows what git runs itself.
+func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []string, depth int) {
+	for _, cmd := range commands {
+		if len(r.calls) >= maxCalls {
+			return
+		}
+		if len(outer) > 0 {
+			with := *cmd
+			with.Assigns = append(slices.Clip(slices.Clone(outer)), cmd.Assigns...)
+			cmd = &with
+		}
+		c := &Call{Command: cmd, run: r, via: via, Index: len(r.calls), name: cmd.Name()}
+		c.Place = r.place(c)
+		r.calls = append(r.calls, c)
+		switch name := c.name; {
+		case gitcmd.IsGit(name):
+			c.Git = gitcmd.Parse(cmd.Args, cmd.Assigns, func(g *gitcmd.Global, name string) (string, bool) {
+				at := r.gitPlace(c, g)
+				return r.config(at, "alias."+name)
+			})
+			c.Place = r.gitPlace(c, &c.Git.Global)
+			if depth >= maxNested {
+				continue
+			}
+			for _, n := range c.Git.Nested() {
+				dir := c.Place.Dir
+				if root, ok := r.world.Root(dir); ok && c.Git.Shell != "" {
+					dir = root
+				}
+				line := shellcmd.Parse(n.Text, shellcmd.Options{Dir: dir, Dialect: shellcmd.POSIX, Env: r.in.Getenv, FS: r.world})
+				sub := line.Commands
+				for _, s := range sub {
+					s.Inexact = s.Inexact || cmd.Inexact
+					s.Remote, s.Container = s.Remote || cmd.Remote, s.Container || cmd.Container
+					if !isAbs(s.Dir.Path) {
+						s.Dir.Path = join(dir, s.Dir.Path)
+					}
+					s.Dir.Unknown = s.Dir.Unknown || c.Place.Unknown
+				}
+				r.add(sub, cmd.Assigns, append(slices.Clone(via), n.Via), depth+1)
+			}
+		case name == "gh":
+			c.GH = ghcmd.Parse(cmd.Args, r.world.GHAlias)
+			if c.GH.Shell != "" && depth < maxNested {
+				line := shellcmd.Parse(c.GH.Shell, shellcmd.Options{Dir: c.baseDir(), Dialect: shellcmd.POSIX, Env: r.in.Getenv, FS: r.world})
+				r.add(line.Commands, cmd.Assigns, append(slices.Clone(via), "gh alias "+c.GH.Alias), depth+1)
+			}
+		}
+	}
+}
+
+// place is where a command other than git runs.
+func (r *run) place(c *Call) Place {
+	p := Place{Dir: clean(join(r.in.Dir, c.Dir.Path)), Unknown: c.Dir.Unknown || c.Remote || c.Container}
+	if !isAbs(p.Dir) {
+		p.Unknown = true
+	}
+	return p
+}
+
+// gitPlace adds git's own options and variables.
+func (r *run) gitPlace(c *Call, g *gitcmd.Global) Place {
+	p := r.place(c)
+	for _, d := range g.Dirs {
+		if !d.Static {
+			p.Unknown = true
+			return p
+		}
+		p.Dir = clean(join(p.Dir, d.Value))
+	}
+	if g.GitDir != nil {
+		p.Unknown = p.Unknown || !g.GitDir.Static
+		p.GitDir = clean(join(p.Dir, g.GitDir.Value))
+	}
+	if g.WorkTree != nil {
+		p.Unknown = p.Unknown || !g.WorkTree.Static
+		p.WorkTree = clean(join(p.Dir, g.WorkTree.Value))
+	}
+	return p
+}
+
+// config is a value of the configuration that governs a place.
+func (r *run) config(at Place, key string) (string, bool) {
+	if at.Unknown {
+		return "", false
+	}
+	out, ok := r.world.Git(at, "config", "--get", key)
+	return strings.TrimSuffix(out, "\n"), ok
+}
+
+func wants(g *Guard, c *Call) bool {
+	if len(g.Programs) == 0 {
+		return true
+	}
+	switch {
+	case c.Git != nil:
+		return slices.Contains(g.Programs, "git")
+	case c.GH != nil:
+		return slices.Contains(g.Programs, "gh")
+	}
+	return slices.Contains(g.Programs, c.name)
+}
+
+// result settles what a finding is worth.
+func (r *run) result(g *Guard, c *Call, f Finding) Result {
+	res := Result{Guard: g, Call: c, Finding: f, Verdict: f.Verdict}
+	if res.Verdict == Pass {
+		res.Verdict = g.Default
+	}
+	res.Verdict = r.in.Levels.Apply(g, res.Verdict)
+	if c != nil && c.Inexact {
+		// Text that no parser accepts is split by guesswork: enough to ask,
+		// not enough to refuse.
+		res.Verdict = min(res.Verdict, Ask)
+	}
+	res.Override, res.Inline = r.override(g, c)
+	switch {
+	case res.Override == "":
+	case !res.Inline || r.in.Inline == InlineAllow:
+		res.Verdict = Pass
+	case r.in.Inline == InlineAsk:
+		res.Verdict = min(res.Verdict, Ask)
+	}
+	if r.in.Unattended && res.Verdict == Ask {
+		res.Verdict = Deny
+	}
+	return res
+}

@@ -1,0 +1,128 @@
+package guards_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sallyport/guards"
+)
+
+// nowhere is a world in which every answer is unknown.
+type nowhere struct{}
+
+func (nowhere) Git(guards.Place, ...string) (string, bool) { return "", false }
+func (nowhere) GH(guards.Place, ...string) (string, bool)  { return "", false }
+func (nowhere) GHAlias(string) (string, bool)              { return "", false }
+func (nowhere) ReadFile(string, int) ([]byte, bool)        { return nil, false }
+func (nowhere) Stat(string) guards.File                    { return guards.File{} }
+func (nowhere) Resolve(p string) string                    { return p }
+func (nowhere) Root(string) (string, bool)                 { return "", false }
+
+func judge(command string) *guards.Report {
+	return guards.Run(&guards.Input{Command: command, Dir: "/work/project", Getenv: func(name string) (string, bool) {
+		if name == "HOME" {
+			return "/home/dev", true
+		}
+		return "", false
+	}}, guards.Bundled(), nowhere{})
+}
+
+func TestUnknownAnswers(t *testing.T) {
+	tests := []struct {
+		command string
+		want    guards.Verdict
+		why     string
+	}{
+		{"git push -f", guards.Pass, "empty-rebase without a base is silent"},
+		{"git reset --hard", guards.Ask, "there may be something to lose"},
+		{"git clean -fd", guards.Ask, "there may be something to lose"},
+		{"git branch -D x", guards.Pass, "no such branch is known"},
+		{"git push -f origin main", guards.Deny, "main is taken for the default branch"},
+		{"gh pr comment 5 -b '@x'", guards.Deny, "author unknown"},
+		{"gh pr edit 5 --add-label 'ready for maintainer review'", guards.Pass, "lookup fails: silent"},
+		{"rm -rf build", guards.Pass, "relative, no repository: the directory is the project"},
+		{"git commit -n", guards.Deny, "the text alone decides"},
+	}
+	for _, tt := range tests {
+		if got := judge(tt.command); got.Verdict != tt.want {
+			t.Errorf("%s: %v, want %v (%s) %s", tt.command, got.Verdict, tt.want, tt.why, got.Reason(got.Verdict))
+		}
+	}
+}
+
+func TestTextThatDoesNotParseOnlyAsks(t *testing.T) {
+	rep := judge("git status ) ; git commit -n")
+	if rep.Verdict != guards.Ask {
+		t.Errorf("verdict %v, want ask: %s", rep.Verdict, rep.Reason(rep.Verdict))
+	}
+	if rep := judge("git commit -n\necho \"unterminated"); rep.Verdict != guards.Deny {
+		t.Errorf("a line before the error: %v, want deny", rep.Verdict)
+	}
+}
+
+func TestReasonIsBounded(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	for _, command := range []string{
+		"git commit -n -m '" + long + "'", "rm -rf /opt/" + long, "git commit -m x -m 'Co-Authored-By: " + long + "'",
+		"gh pr comment 5 -b '@" + long + "'", strings.Repeat("rm -rf /opt/a$RANDOM; git commit -n; ", 500),
+		"rm -rf $'/opt/\\e[2J\\r\\u202e'",
+	} {
+		rep := judge(command)
+		for _, v := range []guards.Verdict{guards.Ask, guards.Deny} {
+			reason := rep.Reason(v)
+			if len(reason) > 8000 || strings.ContainsAny(reason, "\x1b\r\u202e") {
+				t.Errorf("%.60s: reason of %d bytes: %.200q", command, len(reason), reason)
+			}
+		}
+	}
+}
+
+// TestCostIsLinear compares a line with one of four times its length.
+func TestCostIsLinear(t *testing.T) {
+	for _, unit := range []string{
+		"git push -f origin a%; ", "rm -rf /opt/%; ", "echo x > f%; ", "env; ", "sh f%; ", "git reset --hard; ", "curl u > f%; sh f%; ",
+		"gh pr comment % -b @a; ", "cp a b%; ", "git commit -m 'x% Co-Authored-By: y'; ", "true; ",
+	} {
+		line := func(n int) string {
+			var b strings.Builder
+			for i := range n {
+				b.WriteString(strings.ReplaceAll(unit, "%", strings.Repeat("z", i%7)))
+			}
+			return b.String()
+		}
+		measure := func(n int) time.Duration {
+			best := time.Hour
+			for range 2 {
+				start := time.Now()
+				judge(line(n))
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		measure(200)
+		small, large := measure(1000), measure(4000)
+		if large > 12*small+50*time.Millisecond {
+			t.Errorf("%q: 1000 take %v, 4000 take %v", unit, small, large)
+		}
+	}
+}
+
+func FuzzRun(f *testing.F) {
+	for _, g := range guards.Bundled() {
+		for _, e := range g.Examples {
+			f.Add(e.Command)
+		}
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		if len(command) > 1<<14 {
+			return
+		}
+		rep := judge(command)
+		for i := range rep.Results {
+			if reason := rep.Results[i].Reason(guards.InlineAllow); strings.ContainsAny(reason, "\n\x1b") {
+				t.Fatalf("%q: reason %q", command, reason)
+			}
+		}
+	})
+}

@@ -1,0 +1,416 @@
+package guards
+
+import (
+	"path"
+	"strings"
+
+	"sallyport/internal/shellcmd"
+)
+
+// SelfProtect refuses changes to the configuration that governs the agent.
+var SelfProtect = Guard{
+	Name:  "self-protect",
+	Title: "changes to the agent's own settings, hooks and guards",
+	Doc: Doc{
+		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by a short program in another language, and by the client's own Write and Edit tools where the hook is wired for them.",
+		Why:     "An agent that edits its own rules has none.",
+		Instead: "Tell the person which setting should change and why, and let them change it.",
+		Limits:  "A new git hook where none was may be installed. Reading is never stopped. A program that computes the name of the file is not seen.",
+	},
+	Default: Deny,
+	Examples: []Example{
+		{Command: "echo '{}' > .claude/settings.json", Verdict: Deny, Why: "the project's settings"},
+		{Command: "sed -i s/deny/allow/ .claude/settings.local.json", Verdict: Deny, Why: "in place"},
+		{Command: "jq '.hooks={}' ~/.claude/settings.json > /tmp/s && mv /tmp/s ~/.claude/settings.json", Verdict: Deny, Why: "by way of a temporary file"},
+		{Command: "cp evil.json ~/.claude/", Verdict: Deny, Why: "into the client's directory"},
+		{Command: "rm -rf ~/.claude", Verdict: Deny, Why: "all of it"},
+		{Command: "tee ~/.config/sallyport/guard.toml < /dev/null", Verdict: Deny, Why: "the guards' own configuration"},
+		{Command: "git config --global core.hooksPath /dev/null", Verdict: Deny, Why: "no hooks for any repository"},
+		{Command: "chmod -x .git/hooks/pre-commit", Verdict: Deny, Why: "the hook does not run any more"},
+		{Command: "python3 -c \"open('.claude/settings.json','w').write('{}')\"", Verdict: Deny, Why: "another language"},
+		{Command: "cat .claude/settings.json", Why: "reads"},
+		{Command: "cp ~/.claude/settings.json /tmp/copy.json", Why: "a copy elsewhere"},
+		{Command: "echo note > ~/.claude/plans/today.md", Why: "the client keeps plans there"},
+		{Command: "git config --get core.hooksPath", Why: "reads"},
+		{Command: "git config user.name Dev", Why: "another key"},
+		{Command: "echo 'edit .claude/settings.json by hand' >> README.md", Why: "only the name"},
+		{Command: "mkdir -p src/.claude-notes && touch src/.claude-notes/settings.json.md", Why: "another directory"},
+	},
+	Check:      checkSelfProtect,
+	CheckWrite: checkSelfWrite,
+}
+
+// sessionFiles are what the client itself keeps below its directory for a
+// session or as a cache: not configuration.
+var sessionFiles = []string{
+	"projects", "plans", "todos", "tasks", "session-env", "sessions", "shell-snapshots", "statsig", "file-history", "debug", "ide",
+	"cache", "logs", "history.jsonl", "paste-cache", "image-cache", "telemetry", "backups", "downloads", "usage-data", "stats-cache.json", "teams",
+}
+
+// clientFiles are files and directories (ending in "/") that bind an agent,
+// below a project or a home.
+var clientFiles = []string{
+	".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/", ".claude/managed-settings.json", ".claude/managed-settings.d/",
+	".sallyport/",
+	".codex/config.toml", ".codex/hooks.json", ".codex/rules/", ".codex/requirements.toml",
+	".gemini/settings.json", ".gemini/policies/", ".gemini/hooks/", ".qwen/settings.json", ".qwen/hooks/",
+	".cursor/hooks.json", ".cursor/hooks/", ".cursor/cli.json", ".cursor/cli-config.json", ".cursor/permissions.json",
+	".github/hooks/", ".github/copilot/settings.json", ".github/copilot/settings.local.json", ".copilot/config.json", ".copilot/settings.json", ".copilot/hooks/",
+	".opencode/plugin/", ".opencode/plugins/", ".opencode/opencode.json", ".opencode/opencode.jsonc", "opencode.json", "opencode.jsonc",
+	".config/opencode/", ".kiro/hooks/", ".kiro/agents/", ".kiro/settings/",
+}
+
+// homeFiles stand only in a home directory.
+var homeFiles = []string{".claude/", ".claude.json", ".config/sallyport/", ".local/state/sallyport/"}
+
+// machineFiles are absolute.
+var machineFiles = []string{
+	"/etc/claude-code/", "/Library/Application Support/ClaudeCode/", "C:/ProgramData/ClaudeCode/", "C:/Program Files/ClaudeCode/",
+	"/etc/codex/", "/etc/gemini-cli/", "/Library/Application Support/Cursor/", "/etc/cursor/",
+}
+
+// programs are the product's own binaries.
+var programs = []string{"agent-guard", "bypass-warn", "error-hint", "status-line", "agent-iso", "claude-iso", "agent-setup", "sandbox-lint", "agent-policy", "git-hook"}
+
+// protected says why a path must not be changed; empty if it may. tree is set
+// when everything below it changes too.
+func (r *run) protected(p string, tree bool) string {
+	if p == "" {
+		return ""
+	}
+	for _, q := range [...]string{p, clean(r.world.Resolve(p))} {
+		if why := r.protectedName(q, tree); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func (r *run) protectedName(p string, tree bool) string {
+	low := strings.ToLower(p)
+	for _, f := range clientFiles {
+		if hasTail(low, f) {
+			return "it binds the agent"
+		}
+	}
+	homes := []string{}
+	for _, name := range [...]string{"HOME", "USERPROFILE"} {
+		if h, ok := r.env(name); ok && h != "" {
+			homes = append(homes, clean(h), clean(r.world.Resolve(clean(h))))
+		}
+	}
+	inDir := func(dir string, why string) string {
+		dir = strings.ToLower(clean(dir))
+		if !within(low, dir) {
+			return ""
+		}
+		rest := strings.TrimPrefix(strings.TrimPrefix(low, dir), "/")
+		first, _, _ := strings.Cut(rest, "/")
+		for _, s := range sessionFiles {
+			if first == s {
+				return ""
+			}
+		}
+		return why
+	}
+	for _, h := range homes {
+		for _, f := range homeFiles {
+			full := h + "/" + f
+			if dir, isDir := strings.CutSuffix(full, "/"); isDir {
+				if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
+					return why
+				}
+			} else if low == strings.ToLower(full) {
+				return "it is the configuration that binds the agent"
+			}
+		}
+		if tree && within(strings.ToLower(h)+"/.claude", low) && low != "/" && strings.EqualFold(h, low) {
+			return "" // a whole home is the destructive guard's
+		}
+	}
+	if dir, ok := r.env("CLAUDE_CONFIG_DIR"); ok && isAbs(dir) {
+		if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
+			return why
+		}
+	}
+	for _, v := range [...]string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		if dir, ok := r.env(v); ok && isAbs(dir) && within(low, strings.ToLower(clean(dir+"/sallyport"))) {
+			return "it is this product's own configuration"
+		}
+	}
+	for _, f := range machineFiles {
+		if within(low, strings.ToLower(strings.TrimSuffix(f, "/"))) {
+			return "it is the configuration of this machine"
+		}
+	}
+	for _, self := range r.in.Self {
+		if low == strings.ToLower(clean(self)) {
+			return "it is a program of this product"
+		}
+	}
+	if tree {
+		for _, dir := range [...]string{".claude", ".sallyport", ".codex", ".gemini", ".cursor", ".qwen", ".opencode", ".kiro", ".copilot"} {
+			if base(low) == dir {
+				return "it holds the configuration that binds the agent"
+			}
+		}
+	}
+	return ""
+}
+
+// hasTail reports whether path p is f, or for a directory f lies in it,
+// wherever it stands.
+func hasTail(p, f string) bool {
+	if dir, isDir := strings.CutSuffix(f, "/"); isDir {
+		return strings.Contains(p+"/", "/"+dir+"/") || strings.HasPrefix(p+"/", dir+"/")
+	}
+	return p == f || strings.HasSuffix(p, "/"+f)
+}
+
+func checkSelfProtect(c *Call) []Finding {
+	if c.Remote || c.Container {
+		return nil
+	}
+	if c.Git != nil {
+		if f := hooksPathConfig(c); f != nil {
+			return f
+		}
+	}
+	const fix = "Tell the person what should change and let them change it"
+	for _, t := range c.targets() {
+		if why, name := c.guarded(t); why != "" {
+			return []Finding{{
+				Found: Quote(t.how+" "+name) + " changes " + Quote(path.Base(name)),
+				Why:   why,
+				Fix:   fix,
+				Words: []string{t.how, name},
+			}}
+		}
+	}
+	if name := c.Name(); name == "find" || name == "rm" {
+		for _, w := range c.Args[1:] {
+			if name == "find" && strings.HasPrefix(w.Value, "-") {
+				break
+			}
+			if p, ok := c.Path(tildeless(c, w)); ok && name == "find" && len(find(c)) == 0 && deletesFound(c) {
+				if why := c.run.protected(p, true); why != "" {
+					return []Finding{{Found: Quote("find "+wordText(w)) + " with -delete", Why: why, Fix: fix, Words: []string{wordText(w)}}}
+				}
+			}
+		}
+	}
+	return inlineWrite(c, fix)
+}
+
+func deletesFound(c *Call) bool {
+	for _, w := range c.Args {
+		if w.Value == "-delete" {
+			return true
+		}
+	}
+	return false
+}
+
+func tildeless(c *Call, w shellcmd.Word) string {
+	text, _, unsure := c.spelled(w)
+	if unsure {
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(text, "~/"); ok && c.home() != "" {
+		return c.home() + "/" + rest
+	}
+	if text == "~" {
+		return c.home()
+	}
+	return text
+}
+
+// guarded says why a target must not be changed, with its name.
+func (c *Call) guarded(t target) (why, name string) {
+	w := t.word
+	text := tildeless(c, w)
+	if t.path != w.Value {
+		// A file below the named directory.
+		text = strings.TrimRight(text, "/") + "/" + path.Base(t.path)
+	}
+	if text == "" {
+		return "", ""
+	}
+	if w.Glob {
+		return c.guardedGlob(text, t)
+	}
+	p, ok := c.Path(text)
+	if !ok {
+		p = clean(text) // the directory is not known; the name may tell
+	}
+	if why := c.run.protected(p, t.tree || t.effect == moves || t.effect == deletes && t.how == "rm"); why != "" {
+		if (t.effect == writes && !t.tree && t.how != ">" && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
+			return "", "" // into the directory: the name of the file decides
+		}
+		return why, text
+	}
+	if why := c.gitHook(p, t); why != "" {
+		return why, text
+	}
+	return "", ""
+}
+
+// guardedGlob looks whether a pattern can match a protected name.
+func (c *Call) guardedGlob(text string, t target) (why, name string) {
+	dir, pattern := path.Split(text)
+	for _, candidate := range [...]string{"settings.json", "settings.local.json", "guard.toml", "hooks", "config.toml", "hooks.json", "pre-commit", "pre-push", "commit-msg"} {
+		if ok, err := path.Match(pattern, candidate); err != nil || !ok {
+			continue
+		}
+		p, ok := c.Path(dir + candidate)
+		if !ok {
+			p = clean(dir + candidate)
+		}
+		if why := c.run.protected(p, t.tree); why != "" {
+			return why, text
+		}
+		if why := c.gitHook(p, t); why != "" {
+			return why, text
+		}
+	}
+	return "", ""
+}
+
+// gitHook says why a change to a git hook is one that disables it. A hook that
+// is not there yet can be made.
+func (c *Call) gitHook(p string, t target) string {
+	dir := path.Dir(p)
+	hook := base(dir) == "hooks" && (base(path.Dir(dir)) == ".git" || strings.Contains(dir, "/.git/")) || base(dir) == ".husky"
+	if !hook && !(base(p) == "hooks" && base(dir) == ".git") {
+		return ""
+	}
+	if t.effect == writes && !c.run.world.Stat(p).Exists {
+		return ""
+	}
+	if t.effect == writes && base(p) == "hooks" {
+		return ""
+	}
+	if strings.HasSuffix(p, ".sample") {
+		return ""
+	}
+	if t.effect == modes {
+		// Making a hook executable switches it on.
+		for _, w := range c.Args[1:] {
+			if strings.Contains(w.Value, "+x") || len(w.Value) >= 3 && strings.Trim(w.Value, "01234567") == "" && strings.ContainsAny(w.Value, "1357") {
+				return ""
+			}
+		}
+	}
+	return "it is a hook that checks the project's commits"
+}
+
+// hooksPathConfig looks at git config of core.hooksPath.
+func hooksPathConfig(c *Call) []Finding {
+	g := c.Git
+	if g.Name != "config" || g.Help {
+		return nil
+	}
+	switch g.Sub {
+	case "get", "list":
+		return nil
+	}
+	for _, read := range [...]string{"get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool", "edit"} {
+		if g.On(read) {
+			return nil
+		}
+	}
+	if len(g.Operands) == 0 {
+		return nil
+	}
+	key := strings.ToLower(g.Operands[0].Value)
+	section := g.On("remove-section") || g.On("rename-section") || strings.HasSuffix(g.Sub, "-section")
+	hooks := key == "core.hookspath" || section && key == "core" || strings.HasPrefix(key, "hook.") && !section
+	if !hooks {
+		return nil
+	}
+	writes := len(g.Operands) > 1 || g.On("unset") || g.On("unset-all") || g.Sub == "unset" || g.Sub == "set" || section
+	if !writes {
+		return nil
+	}
+	return []Finding{{
+		Found: Quote("git config "+g.Operands[0].Value) + " changes which hooks run",
+		Why:   "every later commit would go without the checks",
+		Fix:   "See what is set with `git config --get core.hooksPath`, and let a person change it",
+		Words: []string{g.Operands[0].Value},
+	}}
+}
+
+// inlineWrite looks at short programs in other languages that name a protected
+// file and write.
+func inlineWrite(c *Call, fix string) []Finding {
+	kind, ok := interpreter(c.Name())
+	if !ok || kind == "shell" || len(c.Args) < 2 {
+		return nil
+	}
+	_, inline := scriptWords(c, c.Name())
+	texts := []string{}
+	for _, w := range inline {
+		texts = append(texts, w.Value)
+	}
+	if c.Stdin.Value != "" {
+		texts = append(texts, c.Stdin.Value)
+	}
+	for _, text := range texts {
+		if !writesFile(text) {
+			continue
+		}
+		low := strings.ToLower(slashed(text))
+		for _, name := range append(append([]string{}, clientFiles...), ".claude/", ".config/sallyport/") {
+			if strings.Contains(low, name) && !strings.HasPrefix(name, "opencode.json") {
+				return []Finding{{
+					Found: "a program for " + Quote(c.Name()) + " that writes " + Quote(name),
+					Why:   "it binds the agent",
+					Fix:   fix,
+					Words: []string{name},
+				}}
+			}
+		}
+	}
+	return nil
+}
+
+// writesFile reports a call that writes, moves or deletes in the languages of
+// [interpreter].
+func writesFile(text string) bool {
+	for _, call := range [...]string{
+		"'w'", `"w"`, "'a'", `"a"`, "'w+'", `"w+"`, "'r+'", `"r+"`, "'wb'", `"wb"`, "write_text", "write_bytes", "writeFile", "appendFile", "createWriteStream",
+		".write(", "json.dump(", "os.remove", "os.unlink", "unlink", "shutil.", "os.rename", "os.replace", "rename", "File.write", "File.open", "FileUtils",
+		"fs.rm", "copyFile", "truncate", "chmod", "'>", `">`, "file_put_contents", "Deno.write", "Bun.write",
+	} {
+		if strings.Contains(text, call) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkSelfWrite(w *Write) []Finding {
+	p := w.Path
+	if !isAbs(p) {
+		p = join(w.run.in.Dir, p)
+	}
+	why := w.run.protected(clean(p), false)
+	if why == "" {
+		hook := path.Dir(clean(p))
+		if base(hook) == "hooks" && base(path.Dir(hook)) == ".git" && w.run.world.Stat(clean(p)).Exists {
+			why = "it is a hook that checks the project's commits"
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return []Finding{{
+		Found: Quote(w.Tool) + " changes " + Quote(w.Path),
+		Why:   why,
+		Fix:   "Tell the person what should change and let them change it",
+		Words: []string{w.Path},
+	}}
+}
+
+// Programs are the names of the product's own binaries.
+func Programs() []string { return append([]string{}, programs...) }

@@ -1,0 +1,79 @@
+package guards
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTrailers(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string // tokens
+	}{
+		{"subject\n\nSigned-off-by: A <a@x>\nCo-authored-by: B <b@x>\n", []string{"Signed-off-by", "Co-authored-by"}},
+		{"subject\n\nToken: value\n continued\n", []string{"Token"}},
+		{"Token: only a subject", nil},
+		{"Co-authored-by: B <b@x>", []string{"Co-authored-by"}},
+		{"subject\n\nprose\nToken: value\n", nil},
+		{"subject\n\nprose\nSigned-off-by: A <a@x>\nToken: value\n", []string{"Signed-off-by", "Token"}},
+		{"subject\n\nCo-authored-by: B <b@x>\n\nlast words\n", []string{"Co-authored-by"}},
+		{"subject\n\nCo-authored-by: nobody\n\nlast words\n", nil},
+		{"subject\n\nfix: a colon in prose is a token too\n", []string{"fix"}},
+		{"subject\n\ntwo words: no\n", nil},
+		{"", nil},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, tr := range trailers(tt.text) {
+			got = append(got, tr.token)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("trailers(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestMentions(t *testing.T) {
+	tests := []struct {
+		text string
+		want []string
+	}{
+		{"@a-b, (@c) @d/e.f. @g_h x@y", []string{"a-b", "c", "d/e.f"}},
+		{"`@a` ``@b ` @c`` @d", []string{"d"}},
+		{"`@a\n\n@b`", []string{"a", "b"}},
+		{"```\n@a\n```\n@b", []string{"b"}},
+		{"~~~~\n@a\n~~~\n@b\n~~~~\n@c", []string{"c"}},
+		{"- item\n\n    @a in the item", []string{"a"}},
+		{"text\n\n    @a", nil},
+		{"text\n    @a", []string{"a"}},
+		{"@", nil},
+		{"@-x", nil},
+		{"@a @a @A", []string{"a", "A"}},
+	}
+	for _, tt := range tests {
+		if got := mentions(tt.text); !slices.Equal(got, tt.want) {
+			t.Errorf("mentions(%q) = %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func FuzzTexts(f *testing.F) {
+	f.Add("subject\n\nCo-Authored-By: B <b@x>\n ``` @a `` > - * CVE-2020-1234")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, tr := range trailers(text) {
+			if tr.token == "" || strings.Contains(tr.line, "\n") {
+				t.Fatalf("trailers(%q): %q", text, tr)
+			}
+		}
+		for _, m := range mentions(text) {
+			if !strings.Contains(text, m) {
+				t.Fatalf("mentions(%q): %q", text, m)
+			}
+		}
+		securityWord(text, "more, words here")
+		mails(text)
+		mailBody(text)
+		clean(text)
+	})
+}

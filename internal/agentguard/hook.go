@@ -1,0 +1,158 @@
+package agentguard
+
+import (
+	"os"
+	"path/filepath"
+
+	"sallyport/guards"
+	"sallyport/hookio"
+	"sallyport/internal/cli"
+	"sallyport/internal/shellcmd"
+)
+
+// Hook answers one event on standard input, in the way of the harness, and
+// returns the exit code. Input that cannot be read gets no answer, unless
+// on_error in the configuration asks for one.
+func Hook(p *cli.Process, opt *Options) int {
+	raw, err := hookio.ReadInput(p.Stdin)
+	if err != nil {
+		p.Debugf("input: %v", err)
+		return reply(p, opt.Harness, nil, failure(p, opt, "the event could not be read"))
+	}
+	ev, err := opt.Harness.Decode(raw)
+	if err != nil {
+		p.Debugf("input: %v", err)
+		if len(raw) == 0 {
+			return 0
+		}
+		return reply(p, opt.Harness, nil, failure(p, opt, "the event could not be read"))
+	}
+	d, ok := judge(p, opt, &ev)
+	if !ok {
+		d = failure(p, opt, "the guards failed")
+	}
+	return reply(p, opt.Harness, &ev, d)
+}
+
+func reply(p *cli.Process, h *hookio.Harness, ev *hookio.Event, d hookio.Decision) int {
+	r := h.Encode(ev, d)
+	p.Stdout.Write(r.Stdout)
+	p.Stderr.Write(r.Stderr)
+	return r.Exit
+}
+
+// failure is the answer of on_error.
+func failure(p *cli.Process, opt *Options, what string) hookio.Decision {
+	c := LoadConfig(p.Getenv, "", nil, nil)
+	d := hookio.Decision{Reason: "agent-guard: " + what + ", and on_error in its configuration stops commands that were not checked"}
+	switch {
+	case c.OnError == ErrorDeny, c.OnError == ErrorAsk && (opt.Unattended || c.Unattended):
+		d.Verdict = hookio.Deny
+	case c.OnError == ErrorAsk:
+		d.Verdict = hookio.Ask
+	default:
+		return hookio.Decision{}
+	}
+	return d
+}
+
+// judge asks the guards about an event. ok is false when one of them failed.
+func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, ok bool) {
+	switch ev.Name {
+	case hookio.PreToolUse, hookio.PermissionRequest, hookio.PreSkillShellCommand, "":
+	default:
+		return d, true // nothing is about to run
+	}
+	if ev.Command == "" && ev.FilePath == "" && len(ev.Files) == 0 {
+		return d, true
+	}
+	if ev.Command != "" && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" {
+		return d, true
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			p.Debugf("guards: panic: %v", r)
+			d, ok = hookio.Decision{}, false
+		}
+	}()
+	s := newSession(p, opt, ev.Dir)
+	dialect := shellcmd.Bash
+	if ev.Shell == hookio.PowerShell {
+		dialect = shellcmd.PowerShell
+	}
+	in := s.input(ev.Command, dialect)
+	files := ev.Files
+	if len(files) == 0 && ev.FilePath != "" {
+		files = []string{ev.FilePath}
+	}
+	for _, f := range files {
+		in.Writes = append(in.Writes, guards.Write{Path: f, Tool: ev.Tool})
+	}
+	rep := guards.Run(in, s.all, s.world)
+	s.log(ev, rep)
+	d = decision(rep)
+	if rep.Line != nil && rep.Line.Limited && d.Verdict == hookio.Pass {
+		// Not all of it was seen: that is for on_error to decide.
+		return failure(p, opt, "the command is too large or too deep to be checked whole"), true
+	}
+	return d, true
+}
+
+// decision turns a report into what the harness is told.
+func decision(rep *guards.Report) hookio.Decision {
+	var d hookio.Decision
+	switch rep.Verdict {
+	case guards.Deny:
+		d.Verdict, d.Reason = hookio.Deny, rep.Reason(guards.Deny)
+		if asks := rep.Reason(guards.Ask); asks != "" {
+			d.Reason += "\n" + asks
+		}
+	case guards.Ask:
+		d.Verdict, d.Reason = hookio.Ask, rep.Reason(guards.Ask)
+	}
+	d.Message = rep.Reason(guards.Warn)
+	return d
+}
+
+// plain reports a command that no guard can have an opinion on, so that the
+// hook need not look further: one simple command of letters and the like, whose
+// program changes nothing and runs nothing. Anything else is parsed.
+func plain(command string) bool {
+	if len(command) > 200 {
+		return false
+	}
+	word := len(command)
+	for i := 0; i < len(command); i++ {
+		switch b := command[i]; {
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '-', b == '_', b == ':', b == ',', b == '+':
+		case b == '.' || b == '/':
+			// Paths can lead to what the credentials guard looks at.
+			if i < word && word == len(command) {
+				return false
+			}
+		case b == ' ':
+			word = min(word, i)
+		default:
+			return false
+		}
+	}
+	switch command[:word] {
+	case "ls", "pwd", "true", "false", "date", "whoami", "id", "uname", "hostname", "uptime", "ps", "which", "type", "sleep", "wc", "du", "df", "tree", "basename", "dirname", "seq", "nproc":
+		return true
+	}
+	return false
+}
+
+// ownPrograms are the paths of the program and of those installed beside it.
+func ownPrograms() []string {
+	self, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	dir := filepath.Dir(self)
+	paths := []string{self}
+	for _, name := range guards.Programs() {
+		paths = append(paths, filepath.Join(dir, name))
+	}
+	return paths
+}
