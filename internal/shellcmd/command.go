@@ -150,7 +150,12 @@ func (w *walker) assign(sh *shell, a *syntax.Assign, export bool) {
 
 // emit records a command.
 func (w *walker) emit(sh *shell, inv *invocation) *Command {
-	c := &Command{
+	if len(w.commandSlab) == 0 {
+		w.commandSlab = make([]Command, min(4+len(w.line.Commands), 256))
+	}
+	c := &w.commandSlab[0]
+	w.commandSlab = w.commandSlab[1:]
+	*c = Command{
 		Args:      inv.args,
 		Assigns:   sh.env,
 		Redirs:    inv.redirs,

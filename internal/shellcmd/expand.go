@@ -29,7 +29,7 @@ type expander struct {
 
 // words expands the words of a command.
 func (w *walker) words(sh *shell, list []*syntax.Word) []Word {
-	out := make([]Word, 0, len(list))
+	out := w.wordSlice(len(list))
 	for _, word := range list {
 		// Nearly all words are one plain literal.
 		if len(word.Parts) == 1 {
@@ -43,6 +43,20 @@ func (w *walker) words(sh *shell, list []*syntax.Word) []Word {
 		out = append(out, w.fields(sh, word)...)
 	}
 	return out
+}
+
+// wordSlice cuts an empty slice for n words from a larger piece of memory: a
+// long line has some hundred thousand of them.
+func (w *walker) wordSlice(n int) []Word {
+	if n > 16 {
+		return make([]Word, 0, n)
+	}
+	if len(w.wordSlab) < n {
+		w.wordSlab = make([]Word, min(16+2*len(w.line.Commands), 512))
+	}
+	s := w.wordSlab[:0:n]
+	w.wordSlab = w.wordSlab[n:]
+	return s
 }
 
 // plain reports whether an unquoted literal means itself.

@@ -42,6 +42,9 @@ type walker struct {
 	line *Line
 	opt  Options
 
+	wordSlab    []Word
+	commandSlab []Command
+
 	marks    []Part
 	varMarks map[string]string
 	globs    [3]string
