@@ -7,12 +7,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"sallyport/internal/program"
 )
 
 // A wrapper script named claude may start the launcher, which would find the
@@ -95,19 +92,4 @@ func (c chain) leave(path string) {
 func closes(fd uintptr) bool {
 	flags, err := unix.FcntlInt(fd, unix.F_GETFD, 0)
 	return err == nil && flags&unix.FD_CLOEXEC != 0
-}
-
-// mayLeadBack reports whether the program at path is a script that could start
-// the launcher. The JavaScript runtimes pass no open files on.
-func mayLeadBack(path string) bool {
-	for _, word := range program.Interpreter(path) {
-		switch filepath.Base(word) {
-		case "node", "bun", "deno":
-			return false
-		}
-		if !strings.HasPrefix(word, "-") && filepath.Base(word) != "env" {
-			return true
-		}
-	}
-	return false
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -122,12 +123,14 @@ func (p *Plan) find(w *cli.Process, name string) (string, error) {
 	if path, ok := lookupSet(w.Environ, "PATH"); ok {
 		search.Path = path
 	}
-	untried := search
-	untried.Skip = func(path string, info fs.FileInfo) bool { return self.Is(path, info) || p.tried(info) }
-	found, err := untried.Find(name)
-	if err != nil && len(p.chain.Scripts) > 0 {
-		// Nothing is left but scripts that led here. The session that one of
-		// them started may well start it again, but not for ever.
+	ahead := search
+	ahead.Skip = func(path string, info fs.FileInfo) bool {
+		return self.Is(path, info) || p.tried(info) || startsLauncher(path)
+	}
+	found, err := ahead.Find(name)
+	if err != nil {
+		// Nothing is left but scripts that lead here, or seem to. One of them
+		// may well know the way to the program, but is not asked for ever.
 		found, err = search.Find(name)
 		if err == nil && p.chain.Count >= maxChain {
 			return "", cli.Exitf(exitNotFound, "%s: the script %s leads back here, again and again; let it start the program by its full path", name, found)
@@ -142,6 +145,35 @@ func (p *Plan) find(w *cli.Process, name string) (string, error) {
 	default:
 		return "", cli.Exitf(exitNotFound, "%w", err)
 	}
+}
+
+// maxWrapper bounds the scripts that are read for a call of the launcher.
+const maxWrapper = 64 << 10
+
+// startsLauncher reports whether the file is a script that names the launcher
+// or a link to it outside of comments: a wrapper that stands on PATH under the
+// program's name in order to start it through the launcher.
+func startsLauncher(path string) bool {
+	if !mayLeadBack(path) {
+		return false
+	}
+	text, err := readRegular(path, maxWrapper)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
+			return !(r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+		}) {
+			if cli, ok := strings.CutSuffix(word, linkSuffix); word == Launcher || ok && canonical(cli) != "" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // tried reports whether the file is a script that has led back here.
@@ -181,4 +213,19 @@ func quoted(paths []string) string {
 		q[i] = `"` + p + `"`
 	}
 	return strings.Join(q, ", ")
+}
+
+// mayLeadBack reports whether the program at path is a script that could start
+// the launcher. The JavaScript runtimes pass no open files on.
+func mayLeadBack(path string) bool {
+	for _, word := range program.Interpreter(path) {
+		switch filepath.Base(word) {
+		case "node", "bun", "deno":
+			return false
+		}
+		if !strings.HasPrefix(word, "-") && filepath.Base(word) != "env" {
+			return true
+		}
+	}
+	return false
 }
