@@ -34,6 +34,10 @@ var claudeGrammar = grammar{
 		"--cloud", "-d", "--debug", "--from-pr", "--prompt-suggestions", "--remote-control",
 		"-r", "--resume", "--teleport", "-w", "--worktree",
 	},
+	variadic: []string{
+		"--add-dir", "--allowedTools", "--allowed-tools", "--betas", "--disallowedTools", "--disallowed-tools",
+		"--file", "--mcp-config", "--tools",
+	},
 }
 
 // maxSettings is the size that the client takes for a settings file.
@@ -310,23 +314,29 @@ type claudeArgs struct {
 	args     []string
 	settings string   // the injected argument, empty if none
 	added    []string // paths added to allowRead
-	problem  string   // why nothing was injected although there was reason to
+	problem  string   // why something was not injected although there was reason to
+	failed   bool     // nothing was injected at all
 }
 
-// injectReadPaths puts a --settings argument before the person's own that adds
-// paths to the sandbox's allowRead, merged with a --settings of theirs. Where
-// theirs cannot be merged it is the client's business what to say about it:
-// the arguments stay as they are.
-func injectReadPaths(args, paths []string, dir string) claudeArgs {
+// A settingsInjection is what goes into the --settings argument.
+type settingsInjection struct {
+	paths []string // for the sandbox's allowRead
+	mode  string   // settings of a sandbox mode, a JSON object; empty without
+}
+
+// into puts a --settings argument before the person's own arguments, merged
+// with a --settings of theirs. Where theirs cannot be merged it is the client's
+// business what to say about it: the arguments stay as they are.
+func (in settingsInjection) into(args []string, dir string) claudeArgs {
 	out := claudeArgs{args: args}
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+	paths := slices.DeleteFunc(slices.Clone(in.paths), func(p string) bool {
 		if utf8.ValidString(p) {
 			return false
 		}
-		out.problem = fmt.Sprintf("%q is not valid UTF-8 and cannot stand in JSON; nothing was added to sandbox allowRead for it", p)
+		out.problem = fmt.Sprintf("%q: not valid UTF-8, which JSON cannot hold; not added to sandbox allowRead", p)
 		return true
 	})
-	if len(paths) == 0 {
+	if len(paths) == 0 && in.mode == "" {
 		return out
 	}
 	value, given, rest := userSettings(args)
@@ -335,24 +345,33 @@ func injectReadPaths(args, paths []string, dir string) claudeArgs {
 		var base string
 		var err error
 		raw, base, err = readSettings(value, dir)
-		if err == nil && base != "" {
+		switch {
+		case err == nil && base != "" && in.mode != "" && sets(raw, "sandbox"):
+			err = errors.New("it sets sandbox")
+		case err == nil && base != "":
 			raw = anchor(raw, base)
 		}
 		if err != nil {
-			out.problem = unmerged(value, err)
+			out.problem, out.failed = unmerged(value, err), true
 			return out
 		}
 	}
-	merged, added, err := addAllowRead(raw, paths)
+	merged, added := raw, []string(nil)
+	var err error
+	if len(paths) > 0 {
+		merged, added, err = addAllowRead(merged, paths)
+	}
+	if err == nil && in.mode != "" {
+		merged, err = mergeSettings(merged, gjson.Parse(in.mode))
+	}
+	if err == nil && runtime.GOOS == "linux" && len(merged) >= maxArgument {
+		err = fmt.Errorf("%d KiB, more than one argument can hold", len(merged)>>10)
+	}
 	if err != nil {
-		out.problem = unmerged(value, err)
+		out.problem, out.failed = unmerged(value, err), true
 		return out
 	}
-	if runtime.GOOS == "linux" && len(merged) >= maxArgument {
-		out.problem = unmerged(value, fmt.Errorf("%d KiB, more than one argument can hold", len(merged)>>10))
-		return out
-	}
-	if len(added) == 0 {
+	if len(added) == 0 && in.mode == "" {
 		return out
 	}
 	out.settings, out.added = merged, added
@@ -360,11 +379,20 @@ func injectReadPaths(args, paths []string, dir string) claudeArgs {
 	return out
 }
 
+// sets reports whether a JSON object has a key.
+func sets(raw, key string) (found bool) {
+	gjson.Parse(raw).ForEach(func(k, _ gjson.Result) bool {
+		found = k.String() == key
+		return !found
+	})
+	return found
+}
+
 func unmerged(value string, err error) string {
 	if strings.HasPrefix(strings.TrimSpace(value), "{") {
 		value = "JSON"
 	}
-	return fmt.Sprintf("--settings %s: %v; passed on as it is, nothing was added to sandbox allowRead", value, err)
+	return fmt.Sprintf("--settings %s: %v", value, err)
 }
 
 // dropWorktree removes the words that ask Claude Code for a worktree from

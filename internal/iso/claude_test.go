@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestInjectReadPaths(t *testing.T) {
+func TestSettingsInjection(t *testing.T) {
 	dir := t.TempDir()
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -80,7 +80,7 @@ func TestInjectReadPaths(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.about, func(t *testing.T) {
-			got := injectReadPaths(tt.args, []string{"/r"}, dir)
+			got := settingsInjection{paths: []string{"/r"}}.into(tt.args, dir)
 			want := tt.want
 			if tt.problem != "" || tt.noInject {
 				want = tt.args
@@ -98,9 +98,9 @@ func TestInjectReadPaths(t *testing.T) {
 	}
 }
 
-func TestInjectReadPathsOddNames(t *testing.T) {
+func TestSettingsInjectionOddNames(t *testing.T) {
 	paths := []string{`/a "quoted" \ <dir>`, "/line\nbreak", "/ü"}
-	got := injectReadPaths(nil, append(paths, "/\xff"), t.TempDir())
+	got := settingsInjection{paths: append(paths, "/\xff")}.into(nil, t.TempDir())
 	var settings struct {
 		Sandbox struct {
 			Filesystem struct{ AllowRead []string }
@@ -112,7 +112,7 @@ func TestInjectReadPathsOddNames(t *testing.T) {
 	if !strings.Contains(got.problem, "UTF-8") {
 		t.Errorf("problem %q does not tell of the name that cannot stand in JSON", got.problem)
 	}
-	if got := injectReadPaths([]string{"x"}, nil, ""); len(got.args) != 1 || got.settings != "" {
+	if got := (settingsInjection{}).into([]string{"x"}, ""); len(got.args) != 1 || got.settings != "" {
 		t.Errorf("nothing to add: %+v", got)
 	}
 }

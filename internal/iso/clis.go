@@ -10,23 +10,8 @@ package iso
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
-
-// aliases are other names of a CLI's program.
-var aliases = map[string]string{
-	"antigravity":    "agy",
-	"claude-code":    "claude",
-	"github-copilot": "copilot",
-	"kiro":           "kiro-cli",
-}
-
-// known are the programs of the agent CLIs that the launcher has met.
-var known = []string{
-	"agent", "agy", "aider", "amp", "claude", "cline", "codex", "copilot", "crush", "cursor-agent",
-	"dsh", "gemini", "grok", "hermes", "kimi", "kiro-cli", "opencode", "pi", "qwen",
-}
 
 // Launcher is the launcher's own name. Started by another one, it is a link
 // that stands for a CLI; see [LinkedCLI].
@@ -43,25 +28,21 @@ func LinkedCLI(name string) string {
 		return ""
 	}
 	if cli, ok := strings.CutSuffix(name, linkSuffix); ok && cli != "" {
-		if canonical, ok := aliases[cli]; ok {
-			return canonical
+		if c := canonical(builtin(), cli); c != "" {
+			return c
 		}
 		return cli
 	}
-	if canonical(name) != "" {
+	if canonical(builtin(), name) != "" {
 		return name
 	}
 	return ""
 }
 
 // canonical is the CLI that a program name stands for, empty if unknown.
-func canonical(name string) string {
-	name = programName(name)
-	if c, ok := aliases[name]; ok {
-		return c
-	}
-	if slices.Contains(known, name) {
-		return name
+func canonical(table []*agentCLI, name string) string {
+	if c := findCLI(table, programName(name)); c != nil {
+		return c.Name
 	}
 	return ""
 }
@@ -84,10 +65,10 @@ const maxLinks = 40
 // chain of symbolic links says it best where one of its names is known, the
 // last one first: an npm installation links claude to cli.js, a person may
 // link ai to claude. It is the program's own name if none is known.
-func identify(name, path string) string {
-	cli := canonical(name)
+func identify(table []*agentCLI, name, path string) string {
+	cli := canonical(table, name)
 	for range maxLinks {
-		if c := canonical(path); c != "" {
+		if c := canonical(table, path); c != "" {
 			cli = c
 		}
 		target, err := os.Readlink(path)

@@ -8,11 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"sallyport/internal/dirs"
+	"sallyport/internal/iso/mode"
 )
 
 // ConfigName is the launcher's file in the suite's configuration directory.
@@ -27,6 +29,17 @@ type Config struct {
 	Path string // of the file, whether it exists or not; empty if no place is known
 	// Pass are the variables to keep on every start.
 	Pass []Allowed
+	// Floor is the mode that no start goes below; None without one.
+	Floor mode.Mode
+	Wrap  WrapConfig
+}
+
+// A WrapConfig adds to the policy of --wrap.
+type WrapConfig struct {
+	AllowWrite []string `toml:"allow_write"`
+	DenyRead   []string `toml:"deny_read"`
+	Network    *bool    `toml:"network"`
+	Domains    []string `toml:"allowed_domains"`
 }
 
 // DefaultConfig is a configuration file in which everything is commented out.
@@ -47,6 +60,22 @@ const DefaultConfig = `# Sallyport: what agent-iso gives to the CLIs it starts. 
 #   # own certificate authority
 #   "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
 # ]
+
+# The sandbox mode that no start may go below, whatever is asked for:
+# read-only, restricted or workspace-write.
+#
+# sandbox_floor = "workspace-write"
+
+# What --wrap adds to the policy that it takes from Claude Code's settings:
+# paths that may be written, paths that may not be read ("~/" is the home
+# directory), whether there is a network, and for srt, which lets nothing else
+# through, domains.
+#
+# [wrap]
+# allow_write = ["~/.cache/go-build"]
+# deny_read = ["~/.aws", "~/.ssh"]
+# network = true
+# allowed_domains = ["proxy.golang.org", "*.npmjs.org"]
 `
 
 // A ConfigError is a configuration file that cannot be used: where, what, and
@@ -90,12 +119,29 @@ func LoadConfig(getenv func(string) string) (Config, error) {
 
 func (c *Config) parse(data []byte) error {
 	var file struct {
-		Pass []string `toml:"pass"`
+		Pass  []string   `toml:"pass"`
+		Floor *string    `toml:"sandbox_floor"`
+		Wrap  WrapConfig `toml:"wrap"`
 	}
 	dec := toml.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&file); err != nil {
 		return c.tomlError(err)
+	}
+	c.Wrap = file.Wrap
+	if file.Floor != nil {
+		floor, err := mode.Parse(*file.Floor)
+		if err != nil {
+			line, col := find(data, *file.Floor)
+			return &ConfigError{c.Path, line, col, "sandbox_floor: " + err.Error(), "use one of these"}
+		}
+		c.Floor = floor
+	}
+	for _, path := range slices.Concat(c.Wrap.AllowWrite, c.Wrap.DenyRead) {
+		if !filepath.IsAbs(path) && path != "~" && !strings.HasPrefix(path, "~/") {
+			line, col := find(data, path)
+			return &ConfigError{c.Path, line, col, fmt.Sprintf("%q in wrap is a relative path", path), `write it from the root, or from the home directory with "~/"`}
+		}
 	}
 	for _, pattern := range file.Pass {
 		fail := func(msg, fix string) error {

@@ -314,7 +314,7 @@ func TestIdentify(t *testing.T) {
 		{"Tool.CMD", "/x/Tool.CMD", "Tool"},
 	}
 	for _, tt := range tests {
-		if got := identify(tt.name, tt.path); got != tt.want {
+		if got := identify(builtin(), tt.name, tt.path); got != tt.want {
 			t.Errorf("identify(%q, %q) = %q, want %q", tt.name, tt.path, got, tt.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sallyport/internal/cli"
+	"sallyport/internal/iso/mode"
 	"sallyport/internal/program"
 	"sallyport/internal/term"
 )
@@ -29,8 +30,10 @@ const mainPackage = "sallyport/cmd/agent-iso"
 
 // A Request is what to start.
 type Request struct {
-	Name string   // program on PATH, or a path
-	Args []string // its arguments
+	Name    string   // program on PATH, or a path
+	Args    []string // its arguments
+	Sandbox SandboxRequest
+	Wrap    string // OS sandbox to start it in: "srt", "bwrap" or none
 }
 
 // A Plan is everything decided about a start.
@@ -43,23 +46,36 @@ type Plan struct {
 	AllowRead   []string // the paths added by it
 	Removed     []string // arguments that were taken out
 
-	notes []note
-	chain chain
+	notes  []note
+	chain  chain
+	search program.Search // for programs that the child could start
+	entry  *agentCLI
+	mode   mode.Mode
+	report Report
 }
 
 // A note is a line for the person who starts the program.
 type note struct {
 	text string
-	warn bool
+	kind noteKind
 }
 
-func (p *Plan) say(format string, args ...any) {
-	p.notes = append(p.notes, note{text: fmt.Sprintf(format, args...)})
+type noteKind int
+
+const (
+	noteInfo   noteKind = iota
+	noteStart           // said only when the program is started
+	noteWarn            // something the person should see to
+	noteNotice          // a mode is not what was asked for
+)
+
+func (p *Plan) add(kind noteKind, format string, args ...any) {
+	p.notes = append(p.notes, note{fmt.Sprintf(format, args...), kind})
 }
 
-func (p *Plan) warn(format string, args ...any) {
-	p.notes = append(p.notes, note{fmt.Sprintf(format, args...), true})
-}
+func (p *Plan) say(format string, args ...any)    { p.add(noteInfo, format, args...) }
+func (p *Plan) warn(format string, args ...any)   { p.add(noteWarn, format, args...) }
+func (p *Plan) notice(format string, args ...any) { p.add(noteNotice, format, args...) }
 
 // Prepare decides how to start a program. Its errors carry exit codes.
 func Prepare(w *cli.Process, req Request) (*Plan, error) {
@@ -67,52 +83,119 @@ func Prepare(w *cli.Process, req Request) (*Plan, error) {
 	if err != nil {
 		return nil, cli.Exitf(cli.ExitUsage, "%w", err)
 	}
-	plan := &Plan{chain: readChain()}
-
-	if plan.Path, err = plan.find(w, req.Name); err != nil {
+	table, err := loadRuntimes(w.Getenv)
+	if err != nil {
+		return nil, cli.Exitf(cli.ExitUsage, "%w", err)
+	}
+	p := &Plan{chain: readChain()}
+	if p.Path, err = p.find(w, req.Name); err != nil {
 		return nil, err
 	}
-	plan.CLI = identify(req.Name, plan.Path)
+	p.CLI = identify(table, req.Name, p.Path)
+	if p.entry = findCLI(table, p.CLI); p.entry == nil {
+		p.entry = &agentCLI{Name: p.CLI, Default: pair{"none", "on"}}
+	}
+	p.environment(w, config)
 
+	args := req.Args
+	if p.CLI != "claude" {
+		args, p.Removed = dropWorktree(args)
+		if len(p.Removed) > 0 {
+			p.say("removed from the arguments: %s", strings.Join(p.Removed, " "))
+		}
+	}
+	if err := p.resolve(req.Sandbox, config, w.Environ); err != nil {
+		return nil, err
+	}
+	var h held
+	if p.applies() {
+		if h, err = p.hold(w, args); err != nil {
+			return nil, err
+		}
+		p.Environment.Vars = h.applyVariables(p.Environment.Vars)
+		if name := p.entry.ConfigHome; name != "" && lookup(w.Environ, name) != "" && lookup(p.Environment.Vars, name) == "" {
+			p.notice("%s is not passed on to %s; allow it with AGENT_ISO_ALLOW=%s", name, p.CLI, name)
+		}
+	}
+	p.fill(w, h, args)
+
+	if p.CLI == "claude" {
+		if args, err = p.claudeSettings(w, args); err != nil {
+			return nil, err
+		}
+	}
+	args = place(p.entry, args, h.inject)
+	p.Argv = append([]string{req.Name}, args...)
+	if req.Sandbox.Probe && (p.applies() || req.Sandbox.Report) {
+		if err := p.ask(w); err != nil {
+			return nil, err
+		}
+	}
+	started := p.Path
+	if req.Wrap != "" {
+		if err := p.wrap(w, req.Wrap, config.Wrap); err != nil {
+			return nil, err
+		}
+	}
+	p.add(noteStart, "running in isolated env (%s)", started)
+	return p, nil
+}
+
+// environment decides which variables the program gets.
+func (p *Plan) environment(w *cli.Process, config Config) {
 	allowed, bad := allowedByEnvironment(w.Environ)
-	plan.Environment = filter(w.Environ, append(allowed, config.Pass...), w.Dir)
+	p.Environment = filter(w.Environ, append(allowed, config.Pass...), w.Dir)
 	for _, b := range bad {
 		hint := ""
 		if strings.Contains(b.Pattern, "*") {
 			hint = "; prefixes stand in the pass list of " + ConfigName
 		}
-		plan.warn("ignored in %s: %q is not the name of a variable%s", b.Source, b.Pattern, hint)
+		p.warn("ignored in %s: %q is not the name of a variable%s", b.Source, b.Pattern, hint)
 	}
-	if names := plan.Environment.Unset; len(names) > 0 {
-		plan.say("allowed but not set: %s", strings.Join(names, ", "))
+	if names := p.Environment.Unset; len(names) > 0 {
+		p.say("allowed but not set: %s", strings.Join(names, ", "))
 	}
-	if names := plan.Environment.Credentials; len(names) > 0 {
-		plan.warn("warning: %s passes what looks like a credential: %s", config.Path, strings.Join(names, ", "))
+	if names := p.Environment.Credentials; len(names) > 0 {
+		p.warn("warning: %s passes what looks like a credential: %s", config.Path, strings.Join(names, ", "))
 	}
-	if names := plan.Environment.Userinfo; len(names) > 0 {
-		plan.warn("warning: %s passes an address with a password in it: %s", config.Path, strings.Join(names, ", "))
+	if names := p.Environment.Userinfo; len(names) > 0 {
+		p.warn("warning: %s passes an address with a password in it: %s", config.Path, strings.Join(names, ", "))
 	}
+}
 
-	args := req.Args
-	if plan.CLI == "claude" {
-		childEnv := func(name string) string { return lookup(plan.Environment.Vars, name) }
-		injected := injectReadPaths(args, readPaths(w.Dir, childEnv, args), w.Dir)
-		args, plan.Settings, plan.AllowRead = injected.args, injected.settings, injected.added
-		if injected.problem != "" {
-			plan.warn("%s", injected.problem)
-		}
-		if len(plan.AllowRead) > 0 {
-			plan.say("added to sandbox allowRead: %s", quoted(plan.AllowRead))
-		}
-	} else {
-		args, plan.Removed = dropWorktree(args)
-		if len(plan.Removed) > 0 {
-			plan.say("removed from the arguments: %s", strings.Join(plan.Removed, " "))
-		}
+// claudeSettings builds the one --settings argument that Claude Code takes.
+func (p *Plan) claudeSettings(w *cli.Process, args []string) ([]string, error) {
+	childEnv := func(name string) string { return lookup(p.Environment.Vars, name) }
+	in := settingsInjection{paths: readPaths(w.Dir, childEnv, args)}
+	if p.applies() {
+		in.mode = string(p.entry.Modes[p.mode.String()].Settings)
 	}
-	plan.Argv = append([]string{req.Name}, args...)
-	plan.say("running in isolated env (%s)", plan.Path)
-	return plan, nil
+	out := in.into(args, w.Dir)
+	switch {
+	case out.failed && in.mode != "":
+		return nil, refuse("E-CONFLICT", "--sandbox %s for claude has to be merged with %s; correct it or leave one of them out", p.mode, out.problem)
+	case out.failed:
+		p.warn("%s; passed on as it is, nothing was added to sandbox allowRead", out.problem)
+	case out.problem != "":
+		p.warn("%s", out.problem)
+	}
+	p.Settings, p.AllowRead = out.settings, out.added
+	if len(p.AllowRead) > 0 {
+		p.say("added to sandbox allowRead: %s", quoted(p.AllowRead))
+	}
+	return out.args, nil
+}
+
+// ask runs the program for what only it knows.
+func (p *Plan) ask(w *cli.Process) error {
+	p.report.Version = version(p.Path, p.Environment.Vars)
+	if p.applies() && p.entry.Checked != "" && p.report.Version != "" && older(p.report.Version, p.entry.Checked) {
+		p.notice("%s: checked with %s, found %s", p.CLI, p.entry.Checked, p.report.Version)
+	}
+	if p.CLI == "opencode" && p.mode == mode.ReadOnly {
+		return p.openCodeResolved(w.Dir)
+	}
+	return nil
 }
 
 // find looks the program up, past the launcher itself and past scripts that
@@ -123,6 +206,7 @@ func (p *Plan) find(w *cli.Process, name string) (string, error) {
 	if path, ok := lookupSet(w.Environ, "PATH"); ok {
 		search.Path = path
 	}
+	p.search = search
 	ahead := search
 	ahead.Skip = func(path string, info fs.FileInfo) bool {
 		return self.Is(path, info) || p.tried(info) || startsLauncher(path)
@@ -168,7 +252,7 @@ func startsLauncher(path string) bool {
 		for word := range strings.FieldsFuncSeq(line, func(r rune) bool {
 			return !(r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
 		}) {
-			if cli, ok := strings.CutSuffix(word, linkSuffix); word == Launcher || ok && canonical(cli) != "" {
+			if cli, ok := strings.CutSuffix(word, linkSuffix); word == Launcher || ok && canonical(builtin(), cli) != "" {
 				return true
 			}
 		}
@@ -184,15 +268,23 @@ func (p *Plan) tried(info fs.FileInfo) bool {
 	})
 }
 
-// Notes prints the lines that tell the person what happens.
-func (p *Plan) Notes(w *cli.Process) {
+// Notes prints the lines that tell the person what happens; started says
+// whether the program will be.
+func (p *Plan) Notes(w *cli.Process, started bool) {
 	color := term.ColorAuto.Enabled(w.Stderr, w.Getenv)
 	for _, n := range p.notes {
-		sgr := "2"
-		if n.warn {
+		prefix, sgr := "["+p.CLI+linkSuffix+"] ", "2"
+		switch n.kind {
+		case noteStart:
+			if !started {
+				continue
+			}
+		case noteWarn:
 			sgr = "33"
+		case noteNotice:
+			prefix, sgr = Launcher+": notice: ", "33"
 		}
-		fmt.Fprintln(w.Stderr, term.Style(color, sgr, term.Clean("["+p.CLI+linkSuffix+"] "+n.text, 0)))
+		fmt.Fprintln(w.Stderr, term.Style(color, sgr, term.Clean(prefix+n.text, 0)))
 	}
 }
 

@@ -8,6 +8,7 @@ import "strings"
 type grammar struct {
 	required []string // options whose value is the next word, whatever that looks like
 	optional []string // options whose value is the next word unless it begins with "-"
+	variadic []string // required ones that go on up to the next option
 }
 
 func (g grammar) takes(name string) (required, optional bool) {
@@ -20,6 +21,30 @@ type option struct {
 	value    string
 	hasValue bool
 	at, end  int // the words args[at:end]
+	// more are the words that a variadic option takes in addition.
+	more []string
+}
+
+// list is the option's value as a list: words, and what commas separate.
+func (o option) list() []string {
+	var items []string
+	for _, word := range append([]string{o.value}, o.more...) {
+		depth, start := 0, 0
+		for i := 0; i <= len(word); i++ {
+			switch {
+			case i == len(word) || depth == 0 && (word[i] == ',' || word[i] == ' '):
+				if item := strings.TrimSpace(word[start:i]); item != "" {
+					items = append(items, item)
+				}
+				start = i + 1
+			case word[i] == '(':
+				depth++
+			case word[i] == ')' && depth > 0:
+				depth--
+			}
+		}
+	}
+	return items
 }
 
 // options finds the options on a command line, up to "--". Values that are
@@ -48,6 +73,12 @@ func (g grammar) options(args []string) []option {
 			next := args[i+1]
 			if required || optional && !strings.HasPrefix(next, "-") {
 				o.value, o.hasValue, o.end = next, true, i+2
+			}
+		}
+		if o.end == i+2 && contains(g.variadic, o.name) {
+			for o.end < len(args) && !strings.HasPrefix(args[o.end], "-") {
+				o.more = append(o.more, args[o.end])
+				o.end++
 			}
 		}
 		found = append(found, o)
