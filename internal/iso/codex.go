@@ -99,6 +99,9 @@ func (p *Plan) codexMode(args []string, h held, config codexConfig) (held, error
 		}
 	case isSet:
 		h.inject = [][]string{{"-c", `default_permissions="` + builtinProfile(p.mode) + `"`}}
+	case len(args) > 0 && args[0] == "review":
+		// Seen with 0.171.0: review knows -c and no --sandbox.
+		h.inject = [][]string{{"-c", `sandbox_mode="` + p.mode.String() + `"`}}
 	default:
 		h.inject = [][]string{{"--sandbox", p.mode.String()}}
 	}

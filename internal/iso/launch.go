@@ -119,12 +119,12 @@ func Prepare(w *cli.Process, req Request) (*Plan, error) {
 	}
 	p.fill(w, h, args)
 
+	args = place(p.entry, args, h.inject)
 	if p.CLI == "claude" {
 		if args, err = p.claudeSettings(w, args); err != nil {
 			return nil, err
 		}
 	}
-	args = place(p.entry, args, h.inject)
 	p.Argv = append([]string{req.Name}, args...)
 	if req.Sandbox.Probe && (p.applies() || req.Sandbox.Report) {
 		if err := p.ask(w); err != nil {

@@ -91,6 +91,15 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
+// compact is JSON without the blanks between its parts.
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
 // WriteReport writes the report as one line of JSON to a file, or to stdout if
 // the name is "-".
 func (p *Plan) WriteReport(w *cli.Process, name string) error {
@@ -141,6 +150,9 @@ func (p *Plan) fill(w *cli.Process, h held, args []string) {
 	r.Native = h.mode.String()
 	r.Approvals = p.entry.Default.Approvals
 	r.Basis = basis(p.entry.Modes[p.mode.String()].Level)
+	if settings := p.entry.Modes[p.mode.String()].Settings; settings != nil {
+		r.Injected.Args = append(r.Injected.Args, "--settings", compact(settings))
+	}
 	for _, words := range h.inject {
 		r.Injected.Args = append(r.Injected.Args, words...)
 	}

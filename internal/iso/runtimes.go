@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"runtime"
@@ -172,6 +173,9 @@ func mergeRuntimes(path string, data []byte) ([]*agentCLI, error) {
 			e.Line, e.Column = position(data, syntax.Offset)
 		case errors.As(err, &kind):
 			e.Line, e.Column = position(data, kind.Offset)
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+			e.Line, e.Column = position(data, int64(len(data)))
+			e.Msg = "it ends in the middle of JSON"
 		}
 		return nil, e
 	}

@@ -19,6 +19,9 @@ import (
 	"sallyport/settings"
 )
 
+// temporary are the directories that everyone may write.
+var temporary = []string{"/tmp"}
+
 // Wrappers are the tools that --wrap knows.
 var Wrappers = []string{"bwrap", "srt"}
 
@@ -133,7 +136,7 @@ func (p *Plan) policy(w *cli.Process, config WrapConfig) (policy, error) {
 	}
 
 	// What the CLI itself cannot do without.
-	need := []string{work, "/tmp"}
+	need := append([]string{work}, temporary...)
 	if tmp := getenv("TMPDIR"); tmp != "" {
 		need = append(need, tmp)
 	}
@@ -265,6 +268,7 @@ func (pol policy) bwrap(w *cli.Process) []string {
 	if tiocsti, err := readRegular("/proc/sys/dev/tty/legacy_tiocsti", 16); term.IsTerminal(w.Stdin) && (err != nil || strings.TrimSpace(string(tiocsti)) != "0") {
 		args = append(args, "--new-session")
 	}
+	var masks []string
 	for _, r := range pol.rules {
 		switch r.access {
 		case writable:
@@ -274,10 +278,16 @@ func (pol policy) bwrap(w *cli.Process) []string {
 		default:
 			if info, err := os.Stat(r.path); err == nil && info.IsDir() {
 				args = append(args, "--tmpfs", r.path)
+				masks = append(masks, r.path)
 			} else {
 				args = append(args, "--ro-bind", os.DevNull, r.path)
 			}
 		}
+	}
+	// What is written to a mask would be lost; it takes nothing once the mounts
+	// below it stand.
+	for _, path := range masks {
+		args = append(args, "--remount-ro", path)
 	}
 	if w.Dir != "" {
 		args = append(args, "--chdir", w.Dir)
