@@ -13,6 +13,7 @@ import (
 	"sallyport/internal/iso/mode"
 	"sallyport/internal/program"
 	"sallyport/internal/term"
+	"sallyport/settings"
 )
 
 // Exit codes of a start that did not happen.
@@ -183,7 +184,37 @@ func (p *Plan) claudeSettings(w *cli.Process, args []string) ([]string, error) {
 	if len(p.AllowRead) > 0 {
 		p.say("added to sandbox allowRead: %s", quoted(p.AllowRead))
 	}
+	if in.mode != "" {
+		return out.args, p.claudeHolds(w, out.args)
+	}
 	return out.args, nil
+}
+
+// claudeStack is the settings that Claude Code will find.
+func (p *Plan) claudeStack(w *cli.Process, args []string) *settings.Stack {
+	env := settings.OSEnv(func(name string) string { return lookup(p.Environment.Vars, name) })
+	return settings.Load(settings.Session{Start: w.Dir, Args: args, ArgsSeen: true}, env)
+}
+
+// claudeHolds refuses where the settings in force, with the mode's own among
+// them, would not hold the mode.
+func (p *Plan) claudeHolds(w *cli.Process, args []string) error {
+	stack := p.claudeStack(w, args)
+	for _, hold := range []struct {
+		key  string
+		want bool
+	}{{"sandbox.enabled", true}, {"sandbox.allowUnsandboxedCommands", false}, {"sandbox.filesystem.disabled", false}} {
+		if v := stack.Bool(hold.key); v.Value != hold.want {
+			return refuse("E-CONFLICT", "%s is %v in %s, which contradicts --sandbox %s for claude; change it there", hold.key, v.Value, v.Source, p.mode)
+		}
+	}
+	if off, how := stack.PromptsOff(); off {
+		return refuse("E-CONFLICT", "permission prompts are off (%s), which contradicts --sandbox %s for claude; give another --permission-mode", how, p.mode)
+	}
+	if len(stack.List("sandbox.excludedCommands")) > 0 {
+		p.report.Caveats = append(p.report.Caveats, "excluded-commands")
+	}
+	return nil
 }
 
 // ask runs the program for what only it knows.

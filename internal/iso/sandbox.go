@@ -115,7 +115,14 @@ type held struct {
 func (p *Plan) hold(w *cli.Process, args []string) (held, error) {
 	h := held{mode: p.mode, set: map[string]string{}}
 	entry := p.entry.Modes[p.mode.String()]
-	for _, missing := range p.entry.missing(p.mode, p.has) {
+	has := p.has
+	if p.CLI == "claude" {
+		// An administrator can put the tools elsewhere.
+		has = func(name string) bool {
+			return p.has(name) || p.claudeStack(w, nil).String("sandbox."+name+"Path").Value != ""
+		}
+	}
+	for _, missing := range p.entry.missing(p.mode, has) {
 		return h, refuse("E-PREREQ", "%s for %s needs %s: %s", p.mode, p.CLI, missing.Need, missing.get)
 	}
 	if err := p.conflicts(args); err != nil {

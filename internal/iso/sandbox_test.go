@@ -670,6 +670,47 @@ func TestPrerequisites(t *testing.T) {
 	}
 }
 
+// Settings that the mode's own cannot override.
+func TestClaudeSettingsThatLoosen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the prerequisites are other ones")
+	}
+	tests := []struct {
+		about, user, args string
+		names             string // what the refusal names
+		caveat            string
+	}{
+		{about: "nothing"},
+		{about: "a sandbox that is off", user: `{"sandbox":{"enabled":false,"allowUnsandboxedCommands":true}}`},
+		{about: "no file system isolation", user: `{"sandbox":{"filesystem":{"disabled":true}}}`, names: "sandbox.filesystem.disabled"},
+		{about: "in the arguments", args: `--settings {"sandbox":{"filesystem":{"disabled":true}}}`, names: "sandbox.filesystem.disabled"},
+		{about: "no prompts", user: `{"permissions":{"defaultMode":"bypassPermissions"}}`, names: "bypassPermissions"},
+		{about: "no prompts, with another mode", user: `{"permissions":{"defaultMode":"bypassPermissions"}}`, args: "--permission-mode plan"},
+		{about: "no prompts, headless", user: `{"permissions":{"defaultMode":"bypassPermissions"}}`, args: "-p hi"},
+		{about: "commands outside", user: `{"sandbox":{"excludedCommands":["docker *"]}}`, caveat: "excluded-commands"},
+	}
+	for _, tt := range tests {
+		w := newWorld(t)
+		if tt.user != "" {
+			w.write(t, "~/.claude/settings.json", tt.user)
+		}
+		p, err := Prepare(w.Process, Request{Name: "claude", Args: strings.Fields(tt.args), Sandbox: SandboxRequest{Mode: mode.WorkspaceWrite}})
+		if tt.names != "" {
+			if refusal(err) != "E-CONFLICT" || !strings.Contains(err.Error(), tt.names) {
+				t.Errorf("%s: %v, want E-CONFLICT that names %s", tt.about, err, tt.names)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.about, err)
+			continue
+		}
+		if got := slices.Contains(p.report.Caveats, "excluded-commands"); got != (tt.caveat != "") {
+			t.Errorf("%s: caveats %q", tt.about, p.report.Caveats)
+		}
+	}
+}
+
 func TestReportHasEveryKey(t *testing.T) {
 	w := newWorld(t)
 	p, err := Prepare(w.Process, Request{Name: "agy", Sandbox: SandboxRequest{Mode: mode.ReadOnly, Fallback: mode.Strictest, Probe: true}})
@@ -830,16 +871,14 @@ func TestScan(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.write(t, w.bin+"/pi", "#!/bin/sh\nsleep 60\n")
 	w.write(t, w.bin+"/amp", "#!/bin/sh\necho ran > "+w.work+"/ran\n")
-	scan, err := NewScan(w.Process, nil, true)
-	if err != nil {
+	if _, err := NewScan(w.Process, nil, true); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(w.work + "/ran"); err == nil {
 		t.Error("an offline scan ran a program")
 	}
-	scan, err = NewScan(w.Process, []string{"codex", "kiro", "grok", "amp"}, false)
+	scan, err := NewScan(w.Process, []string{"codex", "kiro", "grok", "amp"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

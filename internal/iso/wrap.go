@@ -99,12 +99,11 @@ func (p *Plan) policy(w *cli.Process, config WrapConfig) (policy, error) {
 		return policy{}, refuse("E-CONFLICT", "--wrap would make all of %s writable; start in a project's directory", work)
 	}
 
-	env := settings.OSEnv(getenv)
-	session := settings.Session{Start: w.Dir, ArgsSeen: true}
+	var args []string
 	if p.CLI == "claude" {
-		session.Args = p.Argv[1:]
+		args = p.Argv[1:]
 	}
-	stack := settings.Load(session, env)
+	stack := p.claudeStack(w, args)
 	list := func(key string) (paths []string) {
 		for _, v := range stack.List("sandbox.filesystem." + key) {
 			path, ok := stack.SandboxPath(v.Value, v.Source)
