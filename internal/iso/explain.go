@@ -3,10 +3,13 @@ package iso
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"sallyport/internal/iso/mode"
 	"sallyport/internal/term"
 )
 
@@ -27,6 +30,15 @@ func (p *Plan) Explain(w io.Writer) {
 	row("dropped", list(p.Environment.Dropped))
 	if len(p.Environment.Unset) > 0 {
 		row("not set", list(p.Environment.Unset))
+	}
+	if p.mode != mode.None {
+		row("mode", p.report.Applied.String())
+		if names := slices.Sorted(maps.Keys(p.report.Injected.Set)); len(names) > 0 {
+			row("set", list(names))
+		}
+		if len(p.report.Injected.Unset) > 0 {
+			row("unset", list(p.report.Injected.Unset))
+		}
 	}
 	if p.Settings == "" {
 		row("settings", "(none injected)")

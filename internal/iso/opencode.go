@@ -29,8 +29,9 @@ var openCodeManagement = []string{
 // openCodeServers are sub-commands whose agent another program chooses.
 var openCodeServers = []string{"acp", "attach", "serve", "web", "github", "pr"}
 
-// openCodeReadOnly are the tools that read-only leaves.
-var openCodeReadOnly = []string{"read", "grep", "glob", "list"}
+// openCodeReadOnly are the tools that read-only leaves, and what only says
+// where they may read: OpenCode always allows its own folder there.
+var openCodeReadOnly = []string{"read", "grep", "glob", "list", "external_directory"}
 
 func (p *Plan) holdOpenCode(w *cli.Process, args []string, h held) (held, error) {
 	if p.mode == mode.Restricted {
@@ -68,8 +69,10 @@ func (p *Plan) holdOpenCode(w *cli.Process, args []string, h held) (held, error)
 // refuses where one allows more than reading. A program that does not answer
 // is not asked twice.
 func (p *Plan) openCodeResolved(dir string) error {
-	out, err := probe(p.Path, []string{"debug", "agent", "build"}, p.Environment.Vars, dir)
+	env := append(slices.Clone(p.Environment.Vars), "OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1")
+	out, err := probe(p.Path, []string{"debug", "agent", "build"}, env, dir, rulesTimeout)
 	if err != nil {
+		p.notice("opencode did not tell the rules of its agent build, so they were not checked")
 		return nil
 	}
 	if rule := widened(out); rule != "" {

@@ -14,15 +14,19 @@ import (
 // NoProbeVariable keeps the launcher from running a CLI to ask it something.
 const NoProbeVariable = "AGENT_ISO_NO_PROBE"
 
-const probeTimeout = 5 * time.Second
+const (
+	versionTimeout = 5 * time.Second
+	// rulesTimeout is longer: OpenCode 1.18.33 took up to 6 seconds.
+	rulesTimeout = 15 * time.Second
+)
 
 // maxProbe bounds what is read of an answer.
 const maxProbe = 1 << 20
 
 // probe runs a program for a question and returns its standard output. The
 // program sees nothing but env, and gets no input.
-func probe(path string, args, env []string, dir string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), probeTimeout)
+func probe(path string, args, env []string, dir string, timeout time.Duration) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env, cmd.Dir = env, dir
@@ -56,7 +60,7 @@ func version(path string, env []string) string {
 	})
 	// Some would rather update themselves than answer.
 	env = append(env, "HOME="+home, "USERPROFILE="+home, "COPILOT_AUTO_UPDATE=false", "DISABLE_AUTOUPDATER=1", "OPENCODE_DISABLE_AUTOUPDATE=1")
-	out, _ := probe(path, []string{"--version"}, env, home)
+	out, _ := probe(path, []string{"--version"}, env, home, versionTimeout)
 	return findVersion(string(out))
 }
 

@@ -457,6 +457,7 @@ func TestOpenCodeWidened(t *testing.T) {
 		{"a person could say yes", deny + `,{"permission":"bash","action":"ask","pattern":"*"}`, "bash *: ask"},
 		{"denied later", deny + `,{"permission":"bash","action":"allow","pattern":"*"},{"permission":"bash","action":"deny","pattern":"*"}`, ""},
 		{"before the denial", `{"permission":"bash","action":"allow","pattern":"*"},` + deny, ""},
+		{"opencode's own folder", deny + `,{"permission":"external_directory","action":"allow","pattern":"/home/x/.local/share/opencode/tool-output/*"}`, ""},
 		{"no denial", `{"permission":"read","action":"allow","pattern":"*"}`, "no rule that denies what is not named"},
 	}
 	for _, tt := range tests {
@@ -477,6 +478,11 @@ test "$1" = debug && echo '{"permission":[{"permission":"*","pattern":"*","actio
 	req := Request{Name: "opencode", Sandbox: SandboxRequest{Mode: mode.ReadOnly, Probe: true}}
 	if _, err := Prepare(w.Process, req); refusal(err) != openCodeWidened || !strings.Contains(err.Error(), "mine") {
 		t.Errorf("a program that answers: %v, want %s", err, openCodeWidened)
+	}
+	w.write(t, w.bin+"/opencode", "#!/bin/sh\nexit 1\n")
+	p, err := Prepare(w.Process, req)
+	if err != nil || !slices.ContainsFunc(p.notes, func(n note) bool { return strings.Contains(n.text, "not checked") }) {
+		t.Errorf("a program that does not answer: %v %v", p, err)
 	}
 	req.Sandbox.Probe = false
 	if _, err := Prepare(w.Process, req); err != nil {
