@@ -78,6 +78,27 @@ func TestSameAsDirectStart(t *testing.T) {
 	}
 }
 
+// No variable that looks like a credential reaches the program, whatever its
+// value.
+func TestNoCredentialReachesTheProgram(t *testing.T) {
+	launcher := build(t, "agent-iso", ".")
+	values := []string{"plain", "two\nHOME=x\nlines", `"quoted" 'twice'`, "a=b=c", "\xff\xfe", "$(id)", " ", "-"}
+	environ := []string{"PATH=/usr/bin:/bin", "HOME=/nonexistent"}
+	for i, prefix := range []string{"ANTHROPIC", "AWS", "GITHUB", "NPM", "OPENAI", "STRIPE"} {
+		for j, suffix := range []string{"TOKEN", "SECRET", "API_KEY", "PASSWORD", "ACCESS_KEY", "CREDENTIALS", "PRIVATE_KEY", "AUTH", "PAT", "DSN"} {
+			environ = append(environ, prefix+"_"+suffix+"="+values[(i*10+j)%len(values)])
+		}
+	}
+	for _, wrap := range [][]string{nil, {"--sandbox", "full"}, {"--report", os.DevNull}} {
+		cmd := exec.Command(launcher, append(wrap, "env", "-0")...)
+		cmd.Dir, cmd.Env = t.TempDir(), environ
+		out, err := cmd.Output()
+		if want := "PATH=/usr/bin:/bin\x00HOME=/nonexistent\x00"; err != nil || string(out) != want {
+			t.Errorf("with %q the program gets %q (%v), want %q", wrap, out, err, want)
+		}
+	}
+}
+
 func lookPath(t *testing.T, environ []string, name string) string {
 	t.Helper()
 	for _, e := range environ {

@@ -322,6 +322,7 @@ type claudeArgs struct {
 type settingsInjection struct {
 	paths []string // for the sandbox's allowRead
 	mode  string   // settings of a sandbox mode, a JSON object; empty without
+	wrap  string   // settings that another sandbox around the client needs; likewise
 }
 
 // into puts a --settings argument before the person's own arguments, merged
@@ -336,7 +337,7 @@ func (in settingsInjection) into(args []string, dir string) claudeArgs {
 		out.problem = fmt.Sprintf("%q: not valid UTF-8, which JSON cannot hold; not added to sandbox allowRead", p)
 		return true
 	})
-	if len(paths) == 0 && in.mode == "" {
+	if len(paths) == 0 && in.mode == "" && in.wrap == "" {
 		return out
 	}
 	value, given, rest := userSettings(args)
@@ -361,8 +362,10 @@ func (in settingsInjection) into(args []string, dir string) claudeArgs {
 	if len(paths) > 0 {
 		merged, added, err = addAllowRead(merged, paths)
 	}
-	if err == nil && in.mode != "" {
-		merged, err = mergeSettings(merged, gjson.Parse(in.mode))
+	for _, ours := range []string{in.mode, in.wrap} {
+		if err == nil && ours != "" {
+			merged, err = mergeSettings(merged, gjson.Parse(ours))
+		}
 	}
 	if err == nil && runtime.GOOS == "linux" && len(merged) >= maxArgument {
 		err = fmt.Errorf("%d KiB, more than one argument can hold", len(merged)>>10)
@@ -371,7 +374,7 @@ func (in settingsInjection) into(args []string, dir string) claudeArgs {
 		out.problem, out.failed = unmerged(value, err), true
 		return out
 	}
-	if len(added) == 0 && in.mode == "" {
+	if len(added) == 0 && in.mode == "" && in.wrap == "" {
 		return out
 	}
 	out.settings, out.added = merged, added

@@ -122,7 +122,7 @@ func Prepare(w *cli.Process, req Request) (*Plan, error) {
 
 	args = place(p.entry, args, h.inject)
 	if p.CLI == "claude" {
-		if args, err = p.claudeSettings(w, args); err != nil {
+		if args, err = p.claudeSettings(w, args, req.Wrap); err != nil {
 			return nil, err
 		}
 	}
@@ -164,12 +164,20 @@ func (p *Plan) environment(w *cli.Process, config Config) {
 	}
 }
 
+// nestedSettings let Claude Code's own sandbox start inside bubblewrap, where
+// it may not mount another /proc (seen with 2.1.332: every command failed). The
+// one that it reuses shows the processes of the outer sandbox only.
+const nestedSettings = `{"sandbox":{"enableWeakerNestedSandbox":true}}`
+
 // claudeSettings builds the one --settings argument that Claude Code takes.
-func (p *Plan) claudeSettings(w *cli.Process, args []string) ([]string, error) {
+func (p *Plan) claudeSettings(w *cli.Process, args []string, wrap string) ([]string, error) {
 	childEnv := func(name string) string { return lookup(p.Environment.Vars, name) }
 	in := settingsInjection{paths: readPaths(w.Dir, childEnv, args)}
 	if p.applies() {
 		in.mode = string(p.entry.Modes[p.mode.String()].Settings)
+	}
+	if wrap == "bwrap" {
+		in.wrap = nestedSettings
 	}
 	out := in.into(args, w.Dir)
 	switch {
@@ -248,7 +256,7 @@ func (p *Plan) find(w *cli.Process, name string) (string, error) {
 		// may well know the way to the program, but is not asked for ever.
 		found, err = search.Find(name)
 		if err == nil && p.chain.Count >= maxChain {
-			return "", cli.Exitf(exitNotFound, "%s: the script %s leads back here, again and again; let it start the program by its full path", name, found)
+			return "", cli.Exitf(exitNotFound, "E-NOTFOUND: %s: the script %s leads back here, again and again; let it start the program by its full path", name, found)
 		}
 	}
 	var notExecutable *program.NotExecutableError
@@ -256,9 +264,9 @@ func (p *Plan) find(w *cli.Process, name string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.As(err, &notExecutable):
-		return "", cli.Exitf(exitNotExecutable, "%w", err)
+		return "", cli.Exitf(exitNotExecutable, "E-NOEXEC: %w", err)
 	default:
-		return "", cli.Exitf(exitNotFound, "%w", err)
+		return "", cli.Exitf(exitNotFound, "E-NOTFOUND: %w", err)
 	}
 }
 
@@ -325,7 +333,7 @@ func (p *Plan) Start() (int, error) {
 	p.chain.leave(p.Path)
 	code, err := program.Exec(p.Path, p.Argv, p.Environment.Vars)
 	if err != nil {
-		return 0, cli.Exitf(exitNotExecutable, "%w", err)
+		return 0, cli.Exitf(exitNotExecutable, "E-NOEXEC: %w", err)
 	}
 	return code, nil
 }

@@ -128,6 +128,18 @@ func TestWrapRefuses(t *testing.T) {
 	}
 }
 
+// The client's own sandbox has to start inside the outer one.
+func TestWrapClaudeNested(t *testing.T) {
+	w := newWorld(t)
+	p, err := Prepare(w.Process, Request{Name: "claude", Args: []string{"--settings", `{"model":"x"}`}, Wrap: "bwrap"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"--", w.bin + "/claude", "--settings", `{"model":"x","sandbox":{"enableWeakerNestedSandbox":true}}`}; !slices.Equal(p.Argv[len(p.Argv)-4:], want) {
+		t.Errorf("arguments end in %q, want %q", p.Argv[len(p.Argv)-4:], want)
+	}
+}
+
 func TestWrapSRT(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "~/.claude/settings.json", `{"sandbox":{"filesystem":{"denyRead":["~/secret"]},"network":{"allowedDomains":["example.com"],"deniedDomains":["bad.example"]}}}`)
