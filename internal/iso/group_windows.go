@@ -1,0 +1,5 @@
+package iso
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
