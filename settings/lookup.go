@@ -1,6 +1,9 @@
 package settings
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // each visits every layer that has something at path, strongest first. why is
 // the reason for which the client passes over it, empty if it counts.
@@ -93,22 +96,21 @@ func (s *Stack) List(path string) []Value[string] {
 // entries visits the strings of every array at path, weakest scope first.
 func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string)) {
 	keys := strings.Split(path, ".")
-	// Two keys are not joined: the first is whole, the second an administrator's
-	// alone if he has one.
-	least := User
+	// Two keys are not joined: the first is whole, of the second an administrator's
+	// files stand alone.
+	top := len(s.layers) - 1
 	switch path {
 	case "fallbackModel":
-		least = s.scopeOf(keys)
+		if i := slices.IndexFunc(s.layers, func(l layer) bool { return l.doc.Root().Get(keys...).Kind() == Array }); i >= 0 {
+			top = i
+		}
 	case "availableModels":
-		if s.has(keys, Managed) {
-			least = Managed
+		for top >= 0 && s.has(keys, Managed) && s.layers[top].Scope != Managed {
+			top--
 		}
 	}
-	for i := len(s.layers) - 1; i >= 0; i-- {
+	for i := top; i >= 0; i-- {
 		l := &s.layers[i]
-		if l.Scope > least {
-			continue
-		}
 		array := l.doc.Root().Get(keys...)
 		if array.Kind() != Array || l.Scope == Managed && wrongKind(array, keys) {
 			continue
@@ -125,16 +127,6 @@ func (s *Stack) entries(path string, f func(l *layer, n Node, text, why string))
 			return true
 		})
 	}
-}
-
-// scopeOf is the strongest scope that has an array at a path.
-func (s *Stack) scopeOf(path []string) Scope {
-	for i := range s.layers {
-		if s.layers[i].doc.Root().Get(path...).Kind() == Array {
-			return s.layers[i].Scope
-		}
-	}
-	return User
 }
 
 // All returns what every file that counts holds at path, strongest first, as

@@ -129,6 +129,58 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
+// schemaCases holds files with one mistake each: the ones that client 2.1.332
+// drops whole, and the ones it keeps. The differential test asks the SDK again.
+func schemaCases() (dropped, kept []string) {
+	const command = `{"type":"command","command":"x"}`
+	hook := func(event, hook string) string { return `{"hooks":{"` + event + `":[{"hooks":[` + hook + `]}]}}` }
+	dropped = []string{
+		`[1]`, `"x"`, `{"model":3}`, `{"$schema":3}`, `{"sandbox":3}`, `{"sandbox":{"enabled":null}}`, `{"sandbox":{"enabled":"true"}}`,
+		`{"sandbox":{"excludedCommands":["a",3]}}`, `{"sandbox":{"excludedCommands":"a"}}`, `{"sandbox":{"network":null}}`,
+		`{"sandbox":{"network":{"httpProxyPort":"1"}}}`, `{"sandbox":{"filesystem":{"denyRead":"x"}}}`, `{"sandbox":{"ripgrep":{}}}`,
+		`{"sandbox":{"credentials":{"envVars":[{"name":"A B","mode":"deny"}]}}}`, `{"sandbox":{"credentials":{"envVars":[{"name":"A"}]}}}`,
+		`{"sandbox":{"credentials":{"files":[{"path":"","mode":"deny"}]}}}`, `{"sandbox":{"ignoreViolations":{"*":"x"}}}`,
+		`{"permissions":{"allow":"x"}}`, `{"permissions":{"defaultMode":"delegate"}}`, `{"permissions":{"additionalDirectories":[3]}}`,
+		`{"cleanupPeriodDays":0}`, `{"cleanupPeriodDays":0.5}`, `{"cleanupPeriodDays":null}`, `{"statusLine":{"type":"command"}}`, `{"statusLine":{"type":"x","command":"x"}}`,
+		`{"attribution":3}`, `{"feedbackSurveyRate":7}`, `{"skillOverrides":{"a":"maybe"}}`, `{"enabledPlugins":{"a":{}}}`, `{"strictKnownMarketplaces":[3]}`,
+		`{"hooks":{"PreToolUse":"x"}}`, `{"hooks":{"PreToolUse":["x"]}}`, `{"hooks":{"PreToolUse":[{"matcher":["x"],"hooks":[]}]}}`, `{"hooks":{"PreToolUse":[{"matcher":"x"}]}}`,
+		hook("PreToolUse", `{"command":"x"}`), hook("PreToolUse", `{"type":"zzz"}`), hook("PreToolUse", `{"type":"command"}`), hook("PermissionRequest", `null`),
+		hook("PreToolUse", `{"type":"command","command":"x","timeout":0}`), hook("PreToolUse", `{"type":"command","command":"x","args":["a",3]}`),
+		hook("PreSkillShellCommand", `{"type":"http","url":"zzz"}`), hook("PreToolUse", `{"type":"http","url":"https://x.y","headers":{"a":3}}`),
+		hook("PreToolUse", `{"type":"mcp_tool","server":"a"}`), hook("PreToolUse", `{"type":"mcp_tool","server":"a","tool":"b","input":"x"}`),
+		`{"hooks":[` + command + `]}`, `{"hooks":{"hooks":[` + command + `]}}`, `{"hooks":{"unknown":{"hooks":[{}]}}}`, `{"hooks":{"Stop":{"PreToolUse":"x"}}}`,
+		`{"PreToolUse":3}`, `{"x":{"y":{"PermissionRequest":"x"}}}`, `{"x":[{"hooks":[{}]}]}`, `{"x":{"x":{"x":{"x":{"hooks":[{}]}}}}}`, `{"x":{"hooks":{"type":"x"}}}`,
+		`{"x":{"hooks":["x"]}}`, `{"sandbox":{"hooks":[null]}}`, `{"sandbox":{"ignoreViolations":{"PreToolUse":["x"]}}}`, `{"modelOverrides":{"PreToolUse":"x"}}`,
+	}
+	kept = []string{
+		`{}`, `{"$schema":"x"}`, `{"unknown":3}`, `{"sandbox":{"unknown":3}}`, `{"sandbox":{"bwrapPath":3}}`, `{"sandbox.enabled":3}`, `{"env":{"A":3}}`, `{"env":{"PreToolUse":"x"}}`,
+		`{"permissions":{"allow":[3,"Bash("]}}`, `{"permissions":{"allow":[{"hooks":[{}]}]}}`, `{"permissions":{"defaultMode":"manual"}}`, `{"theme":3}`, `{"enableAllProjectMcpServers":null}`,
+		`{"cleanupPeriodDays":1e12}`, `{"feedbackSurveyRate":0}`, `{"attribution":{"unknown":3}}`, `{"enabledPlugins":{"a":["x"]}}`, `{"extraKnownMarketplaces":{"a":3}}`,
+		`{"hooks":null}`, `{"hooks":"x"}`, `{"hooks":[]}`, `{"hooks":` + command + `}`, `{"hooks":{"PreToolUse":null}}`, `{"hooks":{"Stop":"x"}}`, `{"hooks":{"Unknown":3}}`,
+		hook("Stop", `{"type":"command"}`), hook("PreToolUse", command), hook("PreToolUse", `{"type":"command","command":"","unknown":3}`), hook("PreToolUse", `{"type":"prompt","prompt":"x","shell":"zz"}`),
+		hook("PreToolUse", `{"type":"mcp_tool","server":"a","tool":"b","input":{"n":1}}`), hook("PreToolUse", `{"type":"command","command":"x","timeout":0.5}`), hook("Unknown", `3`),
+		`{"PreToolUse":null}`, `{"PreToolUse":[]}`, `{"pretooluse":3}`, `{"PostToolUse":3}`, `{"x":{"hooks":[]}}`, `{"x":{"hooks":{"type":3}}}`, `{"x":{"x":{"x":{"x":{"x":{"hooks":[{}]}}}}}}`,
+		`{"hooks":{"Stop":{"hooks":[{}]}}}`, `{"hooks":{"Stop":{"a":{"hooks":[{}]}}}}`,
+		`{"hooks":["x",3]}`, `{"pluginConfigs":{"a":{"options":{"hooks":["x"]}}}}`, `{"pluginConfigs":{"a":{"options":{"PreToolUse":"x"}}}}`, `{"skillOverrides":{"PreToolUse":"on"}}`, `{"enabledPlugins":{"PreToolUse":true}}`,
+	}
+	return dropped, kept
+}
+
+func TestDropped(t *testing.T) {
+	dropped, kept := schemaCases()
+	for want, list := range map[bool][]string{true: dropped, false: kept} {
+		for _, text := range list {
+			doc, err := ParseDocument([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, bad := validate(doc); bad != want {
+				t.Errorf("%s is dropped: %t (%s), want %t", text, bad, f.message, want)
+			}
+		}
+	}
+}
+
 func TestPositions(t *testing.T) {
 	doc, err := ParseDocument([]byte("\ufeff{\n  \"é\": 1, \"b\": [\n    true,\n\t2]\n}"))
 	if err != nil {

@@ -223,7 +223,7 @@ func strayHook(at Node, depth int, groups bool) (f fault, bad bool) {
 			f, bad = strayInHooks(value)
 		case groups && name == "hooks" && isGroup(value):
 			f, bad = fault{value, "a hook group stands in the wrong place"}, true
-		case depth == 0 && name == "env":
+		case depth == 0 && namesAreData(name):
 		case depth == 1 && (name == "allow" || name == "ask" || name == "deny") && value.Kind() == Array:
 			// Rules that are no text are skipped one by one.
 		default:
@@ -234,8 +234,18 @@ func strayHook(at Node, depth int, groups bool) (f fault, bad bool) {
 	return f, bad
 }
 
+// namesAreData reports the maps whose names are someone's own: a plugin may be
+// called like an event.
+func namesAreData(key string) bool {
+	switch key {
+	case "env", "pluginConfigs", "skillOverrides", "enabledPlugins", "extraKnownMarketplaces":
+		return true
+	}
+	return false
+}
+
 func strayInHooks(hooks Node) (f fault, bad bool) {
-	if hooks.Kind() == Array && isGroup(hooks) {
+	if hooks.Kind() == Array && holdsObject(hooks) {
 		return fault{hooks, "hooks must be an object with an event for each group"}, true
 	}
 	if hooks.Kind() != Object {
@@ -253,13 +263,14 @@ func strayInHooks(hooks Node) (f fault, bad bool) {
 	return f, bad
 }
 
-// isGroup reports what looks like the hooks of a group: an array with an
-// object in it, or a hook by itself.
-func isGroup(value Node) (yes bool) {
-	if value.Kind() == Object {
-		return value.Get("type").Kind() == String
-	}
-	value.Each(func(_ string, e Node) bool {
+// isGroup reports what looks like the hooks of a group: an array that is not
+// empty, or a hook by itself.
+func isGroup(value Node) bool {
+	return value.Kind() == Array && value.Len() > 0 || value.Get("type").Kind() == String
+}
+
+func holdsObject(array Node) (yes bool) {
+	array.Each(func(_ string, e Node) bool {
 		yes = yes || e.Kind() == Object
 		return !yes
 	})
