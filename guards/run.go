@@ -139,6 +139,9 @@ type run struct {
 	world World
 	calls []*Call
 	seq   map[string]*history
+
+	lastPath, lastDir string // most commands of a line run in one directory
+
 	// programs are the names of all commands of the line.
 	programs map[string]bool
 }
@@ -308,7 +311,10 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 
 // place is where a command other than git runs.
 func (r *run) place(c *Call) Place {
-	p := Place{Dir: clean(join(r.in.Dir, c.Dir.Path)), Unknown: c.Dir.Unknown || c.Remote || c.Container}
+	if r.lastDir == "" || r.lastPath != c.Dir.Path {
+		r.lastPath, r.lastDir = c.Dir.Path, clean(join(r.in.Dir, c.Dir.Path))
+	}
+	p := Place{Dir: r.lastDir, Unknown: c.Dir.Unknown || c.Remote || c.Container}
 	if !isAbs(p.Dir) {
 		p.Unknown = true
 	}
