@@ -69,7 +69,7 @@ func checkCommitTrailer(c *Call) []Finding {
 		if c.Git.Name == "interpret-trailers" && !c.Git.On("in-place") && !feedsGit(c) {
 			return nil
 		}
-		text := o.Value.Value
+		text, _ := c.text(o.Value)
 		token := text
 		if i := strings.IndexAny(text, "=:"); i >= 0 {
 			token = text[:i]

@@ -118,8 +118,14 @@ func rm(c *Call) []Finding {
 	var out []Finding
 	for _, w := range operands {
 		loc := c.locate(w)
-		if c.Container && loc.area < system {
-			continue // another file system, thrown away with its container
+		if c.Container {
+			if host, ok := c.mounted(loc.path); ok && recursive {
+				out = append(out, c.placeFinding(host, w, c.Name()+" -r through a mount of")...)
+				continue
+			}
+			if loc.area < system {
+				continue // another file system, thrown away with its container
+			}
 		}
 		if !recursive {
 			// One file of the system's is no tree, and yet no project's.
@@ -136,6 +142,33 @@ func rm(c *Call) []Finding {
 		out = append(out, fedByFind(c)...)
 	}
 	return out
+}
+
+// mounted judges a path in a container by the directory of the host that -v or
+// --volume of the container's own command puts there.
+func (c *Call) mounted(p string) (located, bool) {
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0 && p != ""; i-- {
+		e := earlier[i]
+		switch e.name {
+		case "docker", "podman", "nerdctl":
+		default:
+			continue
+		}
+		for _, w := range e.Args[1:] {
+			spec := strings.TrimPrefix(strings.TrimPrefix(w.Value, "--volume="), "-v")
+			parts := strings.Split(spec, ":")
+			if len(parts) < 2 || !isAbs(parts[1]) || len(parts) > 2 && strings.Contains(parts[2], "ro") || !within(p, clean(parts[1])) {
+				continue
+			}
+			outer := *c.Command
+			outer.Container = false
+			host := &Call{Command: &outer, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
+			return host.locateText(parts[0] + strings.TrimPrefix(p, clean(parts[1]))), true
+		}
+		return located{}, false
+	}
+	return located{}, false
 }
 
 // deepSystem reports directories of which every file belongs to the system.

@@ -295,6 +295,9 @@ func (c *Call) clean() []Finding {
 			return nil // git refuses
 		}
 	}
+	if c.history().untracked && !g.On("x") && !g.On("X") {
+		return nil
+	}
 	args := []string{"clean", "-n"}
 	for _, o := range g.Options {
 		switch o.Name {

@@ -254,13 +254,20 @@ const maxText = 1 << 20
 // command of the line wrote, what comes on standard input for "-", else what is
 // on disk. known is false when that cannot be told.
 func (c *Call) ReadFile(name shellcmd.Word) (text string, known bool) {
-	if name.Value == "-" || name.Value == "/dev/stdin" || name.Value == "/dev/fd/0" {
-		return c.Stdin.Value, c.Stdin.Known
-	}
+	return c.content(name, maxContent)
+}
+
+// file is the content of a named file.
+func (c *Call) file(name shellcmd.Word, depth int) (text string, known bool) {
 	if t, ok := c.File(name); ok {
+		if !t.Known && len(t.From) > 0 {
+			if text, ok := c.outputs(t.From, depth-1, (*Call).passes); ok {
+				return text, true
+			}
+		}
 		return t.Value, t.Known
 	}
-	if len(name.From()) > 0 || !name.Static || c.Remote || c.Container {
+	if !name.Static || c.Remote || c.Container {
 		return "", false
 	}
 	path, ok := c.Path(name.Value)

@@ -14,9 +14,6 @@ type message struct {
 	whole bool   // all of it is known
 }
 
-// value is the text of a word, the known parts if it is dynamic.
-func value(w shellcmd.Word) (string, bool) { return w.Value, w.Static }
-
 // messages are the texts that the command would record as a commit message, as
 // far as the line and the files it names tell.
 func (c *Call) messages() []message {
@@ -37,7 +34,7 @@ func (c *Call) gitMessages() []message {
 		var parts []string
 		whole := true
 		for _, o := range g.All(name) {
-			text, known := value(o.Value)
+			text, known := c.text(o.Value)
 			whole = whole && known
 			parts = append(parts, text)
 		}
@@ -82,13 +79,13 @@ func (c *Call) gitMessages() []message {
 	case g.Name == "commit-tree":
 		joined("m", "-m")
 		file("F")
-		if len(g.All("m"))+len(g.All("F")) == 0 && c.Stdin.Value != "" {
-			out = append(out, message{c.Stdin.Value, "standard input", c.Stdin.Known})
+		if text, known := c.input(); len(g.All("m"))+len(g.All("F")) == 0 && text != "" {
+			out = append(out, message{text, "standard input", known})
 		}
 	case g.Name == "am":
 		names := g.Operands
-		if len(names) == 0 && c.Stdin.Value != "" {
-			out = append(out, message{mailBody(c.Stdin.Value), "standard input", c.Stdin.Known})
+		if text, known := c.input(); len(names) == 0 && text != "" {
+			out = append(out, message{mailBody(text), "standard input", known})
 		}
 		for _, w := range names {
 			if text, _ := c.ReadFile(w); text != "" {
@@ -138,9 +135,11 @@ func (c *Call) ghMessages() []message {
 		for _, f := range g.Flags {
 			switch f.Name {
 			case "body":
-				out = append(out, message{"subject\n\n" + f.Value.Value, "--body", f.Value.Static})
+				text, known := c.text(f.Value)
+				out = append(out, message{"subject\n\n" + text, "--body", known})
 			case "subject":
-				out = append(out, message{f.Value.Value, "--subject", f.Value.Static})
+				text, known := c.text(f.Value)
+				out = append(out, message{text, "--subject", known})
 			case "body-file":
 				if text, known := c.ReadFile(f.Value); text != "" {
 					out = append(out, message{"subject\n\n" + text, "--body-file " + wordText(f.Value), known})
@@ -171,7 +170,7 @@ func (c *Call) fieldText(w shellcmd.Word, raw bool) (string, bool) {
 	if name, isFile := w.After("@"); isFile && !raw {
 		return c.ReadFile(name)
 	}
-	return w.Value, w.Static
+	return c.text(w)
 }
 
 // A trailer is one "Token: value" line at the end of a message.

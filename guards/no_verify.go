@@ -37,11 +37,24 @@ var NoVerify = Guard{
 	Check: checkNoVerify,
 }
 
-// runsHooks maps the commands that run checking hooks to the hook that shows
+// runsHooks returns, for a command that runs checking hooks, the hook that shows
 // whether a directory of hooks is meant.
-var runsHooks = map[string]string{
-	"commit": "pre-commit", "push": "pre-push", "merge": "pre-merge-commit", "pull": "pre-merge-commit",
-	"rebase": "pre-rebase", "am": "applypatch-msg", "cherry-pick": "commit-msg", "revert": "commit-msg",
+func runsHooks(command string) (hook string, ok bool) {
+	switch command {
+	case "commit":
+		return "pre-commit", true
+	case "push":
+		return "pre-push", true
+	case "merge", "pull":
+		return "pre-merge-commit", true
+	case "rebase":
+		return "pre-rebase", true
+	case "am":
+		return "applypatch-msg", true
+	case "cherry-pick", "revert":
+		return "commit-msg", true
+	}
+	return "", false
 }
 
 // switches are the variables that switch hook managers off, with what the
@@ -65,7 +78,7 @@ var switches = []struct {
 
 func checkNoVerify(c *Call) []Finding {
 	g := c.Git
-	hook, ok := runsHooks[g.Name]
+	hook, ok := runsHooks(g.Name)
 	if !ok || g.Help || g.On("dry-run") || g.On("abort") || g.On("quit") {
 		return nil
 	}

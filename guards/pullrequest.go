@@ -55,9 +55,11 @@ func (c *Call) posts() []post {
 			if f.Name == "comment" && g.Is("pr", "review") {
 				continue // a kind of review, not a text
 			}
-			bodies = append(bodies, f.Value.Value)
+			text, _ := c.text(f.Value)
+			bodies = append(bodies, text)
 		case "title":
-			titles = append(titles, f.Value.Value)
+			text, _ := c.text(f.Value)
+			titles = append(titles, text)
 		case "body-file":
 			text, _ := c.ReadFile(f.Value)
 			bodies = append(bodies, text)

@@ -57,8 +57,10 @@ type history struct {
 	head string // branch that a checkout or switch went to; empty: none did
 	// tips are branches that moved ("" is the branch that HEAD was on first): to
 	// a revision as seen before the line, or to nowhere that is known.
-	tips    map[string]string
-	stashed bool // tracked changes were stashed or committed, nothing since
+	tips      map[string]string
+	added     bool // all changes were staged
+	stashed   bool // all changes of tracked files were stashed or committed
+	untracked bool // untracked files were stashed or committed too
 }
 
 // moved is the tip of a branch that got commits which do not exist yet.
@@ -115,9 +117,17 @@ func (h *history) step(e *Call) {
 		if !g.On("amend") {
 			h.tips[h.head] = moved
 		}
-		if g.On("all") {
-			h.stashed = true
+		h.stashed = h.stashed || g.On("all") || h.added
+		h.untracked = h.untracked || h.added
+	case "add", "stage":
+		if g.On("dry-run") {
+			return
 		}
+		everything := g.On("all")
+		for _, w := range g.Operands {
+			everything = everything || w.Value == "." || w.Value == ":/"
+		}
+		h.added = h.added || everything
 	case "cherry-pick", "revert", "am":
 		if !g.On("no-commit") && !g.On("abort") {
 			h.tips[h.head] = moved
@@ -156,6 +166,7 @@ func (h *history) step(e *Call) {
 	case "stash":
 		if (g.Sub == "push" || g.Sub == "save") && len(g.Operands) == 0 {
 			h.stashed = true
+			h.untracked = g.On("include-untracked") || g.On("all")
 		}
 	}
 }

@@ -139,6 +139,9 @@ type run struct {
 	world World
 	calls []*Call
 	seq   map[string]*history
+
+	lastPath, lastDir string // most commands of a line run in one directory
+
 	// programs are the names of all commands of the line.
 	programs map[string]bool
 }
@@ -272,6 +275,9 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 		switch name := c.name; {
 		case gitcmd.IsGit(name):
 			c.Git = gitcmd.Parse(cmd.Args, cmd.Assigns, func(g *gitcmd.Global, name string) (string, bool) {
+				if v, ok := c.aliasOfLine(name); ok {
+					return v, true
+				}
 				at := r.gitPlace(c, g)
 				return r.config(at, "alias."+name)
 			})
@@ -296,6 +302,16 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 				}
 				r.add(sub, cmd.Assigns, append(slices.Clone(via), n.Via), depth+1)
 			}
+		case c.readsScript():
+			// A script that stood on disk before the line and comes on standard
+			// input: the text of the line alone does not show it.
+			if text, ok := c.input(); ok && depth < maxNested && text != "" && strings.IndexByte(text[:min(len(text), 512)], 0) < 0 {
+				line := shellcmd.Parse(text, shellcmd.Options{Dir: c.baseDir(), Dialect: shellcmd.Bash, Env: r.in.Getenv, FS: r.world})
+				for _, s := range line.Commands {
+					s.Inexact = s.Inexact || cmd.Inexact
+				}
+				r.add(line.Commands, cmd.Assigns, append(slices.Clone(via), name+" on standard input"), depth+1)
+			}
 		case name == "gh":
 			c.GH = ghcmd.Parse(cmd.Args, r.world.GHAlias)
 			if c.GH.Shell != "" && depth < maxNested {
@@ -306,9 +322,38 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 	}
 }
 
+// readsScript reports a shell that runs its standard input, where the line does
+// not tell what that is.
+func (c *Call) readsScript() bool {
+	kind, ok := interpreter(c.name)
+	if !ok || kind != "shell" || c.Stdin.Known || c.Remote || c.Container || c.name == "eval" || c.name == "source" || c.name == "." {
+		return false
+	}
+	operands, inline := scriptWords(c, c.name)
+	return len(operands)+len(inline) == 0
+}
+
+// aliasOfLine is an alias that an earlier command of the line configures.
+func (c *Call) aliasOfLine(name string) (string, bool) {
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		g := earlier[i].Git
+		if g == nil || g.Name != "config" || len(g.Operands) < 2 {
+			continue
+		}
+		if strings.EqualFold(g.Operands[0].Value, "alias."+name) {
+			return g.Operands[1].Value, true
+		}
+	}
+	return "", false
+}
+
 // place is where a command other than git runs.
 func (r *run) place(c *Call) Place {
-	p := Place{Dir: clean(join(r.in.Dir, c.Dir.Path)), Unknown: c.Dir.Unknown || c.Remote || c.Container}
+	if r.lastDir == "" || r.lastPath != c.Dir.Path {
+		r.lastPath, r.lastDir = c.Dir.Path, clean(join(r.in.Dir, c.Dir.Path))
+	}
+	p := Place{Dir: r.lastDir, Unknown: c.Dir.Unknown || c.Remote || c.Container}
 	if !isAbs(p.Dir) {
 		p.Unknown = true
 	}

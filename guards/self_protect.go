@@ -280,7 +280,7 @@ func (c *Call) guardedGlob(text string, t target) (why, name string) {
 // is not there yet can be made.
 func (c *Call) gitHook(p string, t target) string {
 	dir := path.Dir(p)
-	hook := base(dir) == "hooks" && (base(path.Dir(dir)) == ".git" || strings.Contains(dir, "/.git/")) || base(dir) == ".husky"
+	hook := base(dir) == "hooks" && (base(path.Dir(dir)) == ".git" || strings.Contains(dir, "/.git/"))
 	if !hook && !(base(p) == "hooks" && base(dir) == ".git") {
 		return ""
 	}

@@ -27,7 +27,7 @@ const (
 	maxTranscriptDepth = 200
 )
 
-// A Replay is what the guards would have said about past sessions.
+// Replayed is what the guards would have said about past sessions.
 type Replayed struct {
 	Transcripts int             `json:"transcripts"`
 	Commands    int             `json:"commands"`

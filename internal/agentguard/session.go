@@ -1,6 +1,7 @@
 package agentguard
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 )
 
 // A Loader returns the guards of a run, in order: the product's, then those
-// that files add. root is the work tree whose own guards may count.
-type Loader func(p *cli.Process, root string) []*guards.Guard
+// that files add. dir is where the command starts.
+type Loader func(p *cli.Process, dir string) []*guards.Guard
 
 // Bundled is the Loader of the guards that the product brings.
 func Bundled(*cli.Process, string) []*guards.Guard { return guards.Bundled() }
@@ -32,7 +33,6 @@ type session struct {
 	p      *cli.Process
 	opt    *Options
 	dir    string
-	root   string
 	all    []*guards.Guard
 	config *Config
 	world  *repostate.World
@@ -44,17 +44,12 @@ func newSession(p *cli.Process, opt *Options, dir string) *session {
 	if s.dir == "" {
 		s.dir = p.Dir
 	}
-	if filepath.IsAbs(s.dir) {
-		if repo, ok := gitdir.Find(s.dir, p.Getenv); ok {
-			s.root = repo.Root
-		}
-	}
 	load := opt.Load
 	if load == nil {
 		load = Bundled
 	}
-	s.all = load(p, s.root)
-	s.config = LoadConfig(p.Getenv, s.root, s.all, nil)
+	s.all = load(p, s.dir)
+	s.config = LoadConfig(p.Getenv, configRoot(s.dir, p.Getenv), s.all, nil)
 	for _, problem := range s.config.Problems {
 		p.Debugf("configuration: %v", problem)
 	}
@@ -107,15 +102,34 @@ func (s *session) input(command string, dialect shellcmd.Dialect) *guards.Input 
 		Inline:     s.config.Inline,
 		Self:       ownPrograms(),
 	}
-	if project := s.p.Getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(project) && !strings.ContainsRune(project, 0) {
-		// The project stays what the session began with, wherever it has gone.
-		if s.root == "" || !inside(s.dir, project) {
-			in.Project = s.root
-		} else {
-			in.Project = project
-		}
+	if project := s.p.Getenv("CLAUDE_PROJECT_DIR"); filepath.IsAbs(project) && inside(s.dir, project) {
+		// The project stays what the session began with while it is below it.
+		in.Project = project
 	}
 	return in
+}
+
+// configRoot is the root of the work tree that holds dir, if it has a
+// configuration file. Most have none, and then nothing but its absence is
+// looked at.
+func configRoot(dir string, getenv func(string) string) string {
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(RepositoryFile(d)); err == nil {
+			if repo, ok := gitdir.Find(dir, getenv); ok {
+				return repo.Root
+			}
+			return ""
+		}
+		if d == filepath.Dir(d) {
+			return ""
+		}
+	}
 }
 
 func inside(path, dir string) bool {

@@ -118,7 +118,7 @@ func Parse(argv []shellcmd.Word, alias func(name string) (string, bool)) *Call {
 			args = expand(value, rest)
 		}
 	}
-	node := root
+	node := root()
 	for {
 		name, rest, ok := nextCommand(args)
 		if !ok {

@@ -403,20 +403,20 @@ func splitAlias(s string) ([]shellcmd.Word, bool) {
 }
 
 // groups are the commands that have subcommands of their own.
-var groups = map[string]string{
-	"stash":           "push save list show drop pop apply clear branch create store export import",
-	"notes":           "list add copy append edit show merge remove prune get-ref",
-	"remote":          "add rename remove rm set-head set-branches get-url set-url show prune update",
-	"worktree":        "add list lock move prune remove repair unlock",
-	"reflog":          "show list exists expire delete drop write",
-	"submodule":       "add status init deinit update set-branch set-url summary foreach sync absorbgitdirs",
-	"bisect":          "start bad new good old skip next reset visualize view replay log run terms help",
-	"sparse-checkout": "init list set add reapply disable check-rules clean",
-	"bundle":          "create verify list-heads unbundle",
-	"subtree":         "add merge split pull push",
-	"config":          "list get set unset rename-section remove-section edit",
-	"maintenance":     "run start stop register unregister",
-	"bugreport":       "",
+var groups = []entry{
+	{"stash", "push save list show drop pop apply clear branch create store export import"},
+	{"notes", "list add copy append edit show merge remove prune get-ref"},
+	{"remote", "add rename remove rm set-head set-branches get-url set-url show prune update"},
+	{"worktree", "add list lock move prune remove repair unlock"},
+	{"reflog", "show list exists expire delete drop write"},
+	{"submodule", "add status init deinit update set-branch set-url summary foreach sync absorbgitdirs"},
+	{"bisect", "start bad new good old skip next reset visualize view replay log run terms help"},
+	{"sparse-checkout", "init list set add reapply disable check-rules clean"},
+	{"bundle", "create verify list-heads unbundle"},
+	{"subtree", "add merge split pull push"},
+	{"config", "list get set unset rename-section remove-section edit"},
+	{"maintenance", "run start stop register unregister"},
+	{"bugreport", ""},
 }
 
 // stopAtOperand are the commands whose options end at the first operand.
@@ -442,7 +442,7 @@ func (c *Call) command(args []shellcmd.Word) {
 		c.Help = true
 		return
 	}
-	subs, group := groups[c.Name]
+	subs, group := find(groups, c.Name)
 	if group {
 		args = c.subcommand(args, subs)
 	}

@@ -64,7 +64,8 @@ func TestTablesAgreeWithGit(t *testing.T) {
 	g := newRealGit(t)
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	for key := range options {
+	for _, e := range options {
+		key := e.name
 		wg.Add(1)
 		slots <- struct{}{}
 		go func() {

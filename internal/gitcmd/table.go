@@ -73,11 +73,21 @@ func tableOf(name, sub string) *table {
 }
 
 func lookup(key string) ([2]string, bool) {
-	if s, ok := options[key]; ok {
-		return [2]string{s, newer[key]}, true
+	if s, ok := find(options, key); ok {
+		late, _ := find(newer, key)
+		return [2]string{s, late}, true
 	}
-	s, ok := scripted[key]
+	s, ok := find(scripted, key)
 	return [2]string{s, ""}, ok
+}
+
+func find(list []entry, key string) (string, bool) {
+	for i := range list {
+		if list[i].name == key {
+			return list[i].options, true
+		}
+	}
+	return "", false
 }
 
 func (t *table) short(letter byte) *def {
