@@ -205,28 +205,31 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// TestParseIsLinear doubles inputs that punish a careless parser.
+// TestParseIsLinear grows inputs that punish a careless parser. Time is
+// compared at its best of several rounds, for a machine that is busy.
 func TestParseIsLinear(t *testing.T) {
 	for name, make := range map[string]func(n int) string{
 		"members":  func(n int) string { return "{" + strings.Repeat(`"a":1,`, n) + `"a":1}` },
 		"elements": func(n int) string { return "[" + strings.Repeat("{},", n) + "{}]" },
 		"escapes":  func(n int) string { return `"` + strings.Repeat(`\u00e9`, n) + `"` },
 	} {
-		measure := func(n int) time.Duration {
-			in := []byte(make(n))
-			best := time.Hour
-			for range 5 {
+		inputs := [2][]byte{[]byte(make(20_000)), []byte(make(160_000))}
+		best := [2]time.Duration{time.Hour, time.Hour}
+		linear := func() bool {
+			for i, in := range inputs {
 				start := time.Now()
 				if _, err := ParseDocument(in); err != nil {
 					t.Fatal(err)
 				}
-				best = min(best, time.Since(start))
+				best[i] = min(best[i], time.Since(start))
 			}
-			return best
+			return best[1] <= 40*best[0]
 		}
-		small, large := measure(20_000), measure(160_000)
-		if large > 40*small {
-			t.Errorf("%s: eight times the input takes %v, once %v", name, large, small)
+		for round := 0; !linear() || round < 3; round++ {
+			if round == 60 {
+				t.Errorf("%s: eight times the input takes %v, once %v", name, best[1], best[0])
+				break
+			}
 		}
 	}
 }
