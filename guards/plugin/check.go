@@ -70,8 +70,8 @@ func (s *Set) checkRule(f *file, c *guards.Call) ([]guards.Finding, error) {
 }
 
 func (s *Set) checkScript(f *file, c *guards.Call) ([]guards.Finding, error) {
-	limit := min(guardLimit-f.spent, totalLimit-s.spent)
-	if limit <= 0 {
+	limit := min(guardLimit-f.spent, max(totalLimit-s.spent, leastLimit))
+	if limit <= 0 || s.spent > totalLimit+lateLimit {
 		return nil, errors.New("the guards of this line used up their time")
 	}
 	start := time.Now()

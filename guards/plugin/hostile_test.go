@@ -266,18 +266,32 @@ func TestAScriptNamedPythonComesLast(t *testing.T) {
 func TestTheGuardsOfALineShareABudget(t *testing.T) {
 	needPython(t)
 	shorten(t, 400*time.Millisecond, 900*time.Millisecond)
+	leastLimit, lateLimit = 300*time.Millisecond, 700*time.Millisecond
+	t.Cleanup(func() { leastLimit, lateLimit = 250*time.Millisecond, 2*time.Second })
 	b := newBench(t)
-	for i := range 6 {
-		b.write(fmt.Sprintf("g%d.py", i), "import time\ndef guard(ctx):\n    time.sleep(60)\n")
+	for i := range 20 {
+		b.write(fmt.Sprintf("g%02d.py", i), "import time\ndef guard(ctx):\n    time.sleep(60)\n")
 	}
 	start := time.Now()
 	b.judge("git status")
+	// 20 × 400 ms would be 8 s.
 	if d := time.Since(start); d > 6*time.Second {
-		t.Errorf("six hanging guards held the line for %v", d)
+		t.Errorf("twenty hanging guards held the line for %v", d)
 	}
-	if n := len(Failures(b.opts.StateDir)); n != 6 {
-		t.Errorf("%d failures recorded, want 6", n)
+	if n := len(Failures(b.opts.StateDir)); n != 20 {
+		t.Errorf("%d failures recorded, want 20", n)
 	}
+}
+
+func TestAGuardInOrderIsAskedBehindThoseThatHang(t *testing.T) {
+	needPython(t)
+	shorten(t, 600*time.Millisecond, 700*time.Millisecond)
+	leastLimit, lateLimit = 5*time.Second, 10*time.Second
+	t.Cleanup(func() { leastLimit, lateLimit = 250*time.Millisecond, 2*time.Second })
+	b := newBench(t)
+	b.write("a.py", "import time\ndef guard(ctx):\n    time.sleep(60)\n").write("b.py", "import time\ndef guard(ctx):\n    time.sleep(60)\n")
+	b.write("c.star", neighbour)
+	b.verdict("git status", guards.Deny, "agent-guard[c]: neighbour speaks")
 }
 
 func TestAnInterpreterLeavesNothingBehind(t *testing.T) {

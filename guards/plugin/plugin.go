@@ -33,9 +33,14 @@ var (
 	// guardLimit is the time that one guard may use for all commands of a line,
 	// the start of its interpreter included.
 	guardLimit = 10 * time.Second
-	// totalLimit is the time that all guards of a line may use together. Clients
-	// give a hook 30 seconds or more.
-	totalLimit = 25 * time.Second
+	// totalLimit is the time that all guards of a line may use together. Some
+	// clients give a hook 30 seconds and then run the command; half of them belong
+	// to what guards ask of git and gh.
+	totalLimit = 11 * time.Second
+	// Behind guards that used it up the others get a little each, lateLimit in
+	// sum, so that a guard in order is asked all the same.
+	leastLimit = 250 * time.Millisecond
+	lateLimit  = 2 * time.Second
 )
 
 const (

@@ -10,6 +10,9 @@ import "strings"
 // later. The scan knows strings, comments and brackets, so that an example in a
 // doc string is not taken for the real thing; it is linear and never fails.
 func literalTriggers(src string) (triggers []string, found, literal bool) {
+	if !strings.Contains(src, "TRIGGERS") {
+		return nil, false, false
+	}
 	s := scriptScanner{src: strings.TrimPrefix(src, "\ufeff")}
 	literal = true
 	for {
@@ -122,8 +125,10 @@ func (s *scriptScanner) quoted(prefix string) token {
 	s.i += len(quote)
 	start := s.i
 	for s.i < len(s.src) {
+		c := s.src[s.i]
 		switch {
-		case s.src[s.i] == '\\':
+		case c != '\\' && c != quote[0] && c != '\n':
+		case c == '\\':
 			t.plain = false
 			s.i += 2
 			continue
@@ -131,7 +136,7 @@ func (s *scriptScanner) quoted(prefix string) token {
 			t.text = s.src[start:s.i]
 			s.i += len(quote)
 			return t
-		case s.src[s.i] == '\n' && len(quote) == 1:
+		case c == '\n' && len(quote) == 1:
 			t.plain = false
 			return t // unterminated: not valid in either language
 		}

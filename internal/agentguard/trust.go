@@ -84,9 +84,10 @@ func Trust(p *cli.Process, o TrustOptions, words []string) error {
 			return cli.Exitf(cli.ExitRefused, "%s cannot be trusted: %s", cleanLine(c.path), cleanLine(c.problems[0].String()))
 		}
 	}
-	// An agent that could say yes would be its own judge.
-	if p.Getenv("CLAUDECODE") != "" || p.Getenv("CLAUDE_PID") != "" {
-		return cli.Exitf(cli.ExitRefused, "this runs inside an agent's session; trust is given by a person in a terminal of their own")
+	// An agent that could say yes would be its own judge. It has no terminal; a
+	// person in a terminal that an agent's environment reaches has one.
+	if name := agentVariable(p); name != "" && !hasTerminal(p) {
+		return cli.Exitf(cli.ExitRefused, "%s is set, so this runs inside an agent's session; trust is given by a person in a terminal of their own", name)
 	}
 	if !o.Yes {
 		yes, err := confirm(p, "Let these files judge commands on this machine? Guards in Python can do what you can. [y/N] ")
@@ -129,9 +130,23 @@ func revoke(p *cli.Process, store trust.Store, all []candidate) error {
 	return nil
 }
 
-func confirm(p *cli.Process, question string) (bool, error) {
+// agentVariable is a variable that a client sets for the commands of its agent.
+func agentVariable(p *cli.Process) string {
+	for _, name := range [...]string{"CLAUDECODE", "CLAUDE_PID", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "COPILOT_CLI", "GEMINI_CLI", "QWEN_CODE", "CURSOR_AGENT", "OPENCODE"} {
+		if p.Getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+func hasTerminal(p *cli.Process) bool {
 	f, ok := p.Stdin.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+func confirm(p *cli.Process, question string) (bool, error) {
+	if !hasTerminal(p) {
 		return false, cli.Exitf(cli.ExitRefused, "there is no terminal to ask at; --yes answers")
 	}
 	fmt.Fprint(p.Stdout, question)
