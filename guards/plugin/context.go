@@ -332,7 +332,11 @@ func (x *context) ghBody(title, files bool) string {
 		}
 	}
 	if files && c.GH != nil {
-		if f, ok := c.GH.Flag("body-file"); ok && f.Value.Value != "" {
+		f, ok := c.GH.Flag("body-file")
+		if !ok {
+			f, ok = c.GH.Flag("notes-file") // the -F of gh release
+		}
+		if ok && f.Value.Value != "" {
 			text, known := c.ReadFile(f.Value)
 			switch {
 			case known:
