@@ -20,9 +20,6 @@ func (s *Set) check(f *file, c *guards.Call) []guards.Finding {
 		return nil
 	}
 	if f.failed != nil {
-		if !f.ran && f.loaded == 0 {
-			s.record(f, f.failed)
-		}
 		return s.failure(f, f.failed)
 	}
 	var found []guards.Finding
@@ -52,7 +49,7 @@ func (s *Set) failure(f *file, err error) []guards.Finding {
 	}
 	return []guards.Finding{{
 		Verdict: s.opts.OnError,
-		Found:   "this guard failed: " + term.Clean(firstLine(err.Error()), 200),
+		Found:   "this guard failed: " + term.Clean(firstLine(err.Error()), 300),
 		Why:     "on_error is set, so a guard that cannot judge does not let the command pass",
 		Fix:     "Have a person look at `agent-guard list`",
 	}}
@@ -62,7 +59,7 @@ func (s *Set) checkRule(f *file, c *guards.Call) ([]guards.Finding, error) {
 	if f.rule == nil {
 		r, err := parseRule(f.data)
 		if err != nil {
-			return nil, err
+			return nil, located(f, err)
 		}
 		f.rule = r
 	}

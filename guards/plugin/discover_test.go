@@ -74,6 +74,14 @@ func TestDirectoriesInOrder(t *testing.T) {
 	if None(b.opts) {
 		t.Error("None() with guards everywhere")
 	}
+	b.opts.Dir = b.home
+	if got := b.names(); slices.Contains(got, "b-repo") {
+		t.Errorf("outside the repository: %q has b-repo", got)
+	}
+	b.opts.Environ = append(b.opts.Environ, "CLAUDE_PROJECT_DIR="+b.repo)
+	if got := b.names(); !slices.Contains(got, "b-repo") {
+		t.Errorf("in a session that began in the repository: %q lacks b-repo", got)
+	}
 }
 
 func TestNoneWithoutDirectories(t *testing.T) {

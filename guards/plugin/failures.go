@@ -14,8 +14,9 @@ import (
 	"sallyport/internal/term"
 )
 
-// A Failure is the last failure of a guard in a session. It is forgotten when
-// the guard judges a command again.
+// A Failure is the last failure of a guard while it judged a command. It is
+// forgotten when the guard judges one again. A file whose head cannot be read
+// leaves none: [Set.Describe] tells what is wrong with it.
 type Failure struct {
 	Path  string    `json:"path"`
 	Time  time.Time `json:"time"`
@@ -42,7 +43,11 @@ func (s *Set) record(f *file, err error) {
 	if path == "" {
 		return
 	}
-	data, _ := json.Marshal(Failure{f.path, time.Now().UTC(), term.Clean(err.Error(), maxReasonText)})
+	now := Failure{f.path, time.Now().UTC(), term.Clean(err.Error(), maxReasonText)}
+	if old, ok := readFailure(path); ok && old.Error == now.Error && now.Time.Sub(old.Time).Abs() < time.Hour {
+		return // a guard that always fails shall not write on every command
+	}
+	data, _ := json.Marshal(now)
 	if os.MkdirAll(filepath.Dir(path), 0o700) != nil {
 		return
 	}
@@ -73,16 +78,20 @@ func Failures(state string) map[string]Failure {
 		if !strings.HasSuffix(n.Name(), ".json") || !n.Type().IsRegular() {
 			continue
 		}
-		f, err := os.Open(filepath.Join(failureDir(state), n.Name()))
-		if err != nil {
-			continue
-		}
-		data, _ := io.ReadAll(io.LimitReader(f, 16<<10))
-		f.Close()
-		var failure Failure
-		if json.Unmarshal(data, &failure) == nil && failure.Path != "" {
+		if failure, ok := readFailure(filepath.Join(failureDir(state), n.Name())); ok {
 			out[failure.Path] = failure
 		}
 	}
 	return out
+}
+
+func readFailure(path string) (Failure, bool) {
+	var failure Failure
+	f, err := os.Open(path)
+	if err != nil {
+		return failure, false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	return failure, err == nil && json.Unmarshal(data, &failure) == nil && failure.Path != ""
 }

@@ -69,11 +69,11 @@ var hostileRows = []struct {
 	{"a child that stays", "py", "import os, time\ndef guard(ctx):\n    if os.fork() == 0:\n        time.sleep(30)\n        os._exit(0)\n    raise ValueError('forked')\n", "forked"},
 	{"replaces json", "py", "import json\njson.dumps = None\ndef guard(ctx):\n    return None\n", ""},
 
-	{"broken", "toml", "triggers = [\"git\"]\nreason = \n", "line 2"},
-	{"unknown key", "toml", "triggers = [\"git\"]\nreason = \"x\"\nverdict = \"allow\"\n", "line 3: unknown key verdict"},
-	{"allow", "toml", "triggers = [\"git\"]\nreason = \"x\"\ndecision = \"allow\"\n", "line 3"},
+	{"broken", "toml", "triggers = [\"git\"]\nreason = \n", "x.toml:2"},
+	{"unknown key", "toml", "triggers = [\"git\"]\nreason = \"x\"\nverdict = \"allow\"\n", "x.toml:3: unknown key verdict"},
+	{"allow", "toml", "triggers = [\"git\"]\nreason = \"x\"\ndecision = \"allow\"\n", "x.toml:3"},
 	{"deep", "toml", "triggers = [\"git\"]\nx = " + strings.Repeat("[", 100000) + "\n", "nested too deep"},
-	{"deep over lines", "toml", "triggers = [\"git\"]\nx = " + strings.Repeat("[\n", 100000) + "\n", "line"},
+	{"deep over lines", "toml", "triggers = [\"git\"]\nx = " + strings.Repeat("[\n", 100000) + "\n", "x.toml:"},
 }
 
 func TestHostileGuardsHarmNothing(t *testing.T) {

@@ -149,8 +149,10 @@ func None(o Options) bool {
 			return false
 		}
 	}
-	if hasProjectGuards(o.Dir) {
-		return false
+	for _, dir := range o.projectDirs() {
+		if hasProjectGuards(dir) {
+			return false
+		}
 	}
 	for _, dir := range o.ownDirs() {
 		if _, err := os.Lstat(dir); err == nil {
@@ -161,6 +163,17 @@ func None(o Options) bool {
 }
 
 var guardDirVariables = [...]string{"AGENT_GUARD_DIRS", "MAGPIE_GUARD_DIRS"}
+
+// projectDirs are the directories whose repository may bring guards: where the
+// command starts, and where the session did, whose guards hold wherever an agent
+// has gone since.
+func (o *Options) projectDirs() []string {
+	dirs := []string{o.Dir}
+	if d := o.getenv("CLAUDE_PROJECT_DIR"); d != "" && d != o.Dir {
+		dirs = append(dirs, d)
+	}
+	return dirs
+}
 
 // ownDirs are the person's directory and the one beside the program.
 func (o *Options) ownDirs() []string {
@@ -374,7 +387,7 @@ func (s *Set) discover() {
 	add := func(dir string, trusted bool, repo *gitdir.Repo) {
 		if !trusted && !s.store.Has(trust.KeyOf(repo, dir)) {
 			// Nobody trusts it, so there is nothing to read.
-			if fi, err := os.Lstat(dir); err == nil && (fi.IsDir() || fi.Mode()&os.ModeSymlink != 0) {
+			if fi, err := os.Lstat(dir); err == nil && (fi.IsDir() || fi.Mode()&os.ModeSymlink != 0) && !slices.Contains(s.Untrusted, dir) {
 				s.Untrusted = append(s.Untrusted, dir)
 			}
 			return
@@ -407,11 +420,13 @@ func (s *Set) discover() {
 		}
 	}
 	project := func() {
-		if !hasProjectGuards(o.Dir) {
-			return
-		}
-		if repo, ok := gitdir.Find(o.Dir, nil); ok && repo.Root != "" {
-			add(ProjectGuards(repo.Root), false, &repo)
+		for _, dir := range o.projectDirs() {
+			if !hasProjectGuards(dir) {
+				continue
+			}
+			if repo, ok := gitdir.Find(dir, nil); ok && repo.Root != "" {
+				add(ProjectGuards(repo.Root), false, &repo)
+			}
 		}
 	}
 	own := o.ownDirs()
