@@ -22,9 +22,9 @@ var hostileRows = []struct {
 }{
 	{"endless loop", "star", "def guard(ctx):\n    for i in range(1000000000):\n        pass\n", "too many steps"},
 	{"endless loop at load", "star", "x = [i for i in range(1000000000)]\ndef guard(ctx): pass\n", "too many steps"},
-	{"one huge string", "star", "def guard(ctx):\n    return \"a\" * 1000000000\n", "interpreter ended"},
-	{"doubling", "star", "def guard(ctx):\n    s = \"abcdefgh\"\n    for i in range(60):\n        s = s + s\n    return s\n", "interpreter ended"},
-	{"huge list", "star", "def guard(ctx):\n    x = [[0] * 1000000 for i in range(1000)]\n    return str(len(x))\n", "interpreter ended"},
+	{"one huge string", "star", "def guard(ctx):\n    return \"a\" * 1000000000\n", "interpreter ended|took longer"},
+	{"doubling", "star", "def guard(ctx):\n    s = \"abcdefgh\"\n    for i in range(60):\n        s = s + s\n    return s\n", "interpreter ended|took longer"},
+	{"huge list", "star", "def guard(ctx):\n    x = [[0] * 1000000 for i in range(1000)]\n    return str(len(x))\n", "interpreter ended|took longer"},
 	{"deep value", "star", "def guard(ctx):\n    x = []\n    for i in range(1000000):\n        x = [x]\n    return x\n", "nested too deep"},
 	{"deep source", "star", "def guard(ctx):\n    return " + strings.Repeat("(", 20000) + "1" + strings.Repeat(")", 20000) + "\n", "nested deeper"},
 	{"recursion", "star", "def f(n):\n    return f(n + 1)\ndef guard(ctx):\n    return f(0)\n", "called recursively"},
@@ -81,7 +81,7 @@ func TestHostileGuardsHarmNothing(t *testing.T) {
 		t.Run(row.ext+"/"+row.name, func(t *testing.T) {
 			// What ends by itself gets the time that it needs on a busy machine.
 			limit := 5 * time.Second
-			if strings.Contains(row.failure, "took longer") {
+			if row.failure == "took longer" {
 				limit = 500 * time.Millisecond
 			}
 			shorten(t, limit, 3*limit)

@@ -52,31 +52,28 @@ type session struct {
 	to     *os.File
 	from   *os.File
 	reader *bufio.Reader
-	errors *tail
+	errors *complaint
 	number int // grows with every session of a set
 	once   sync.Once
 }
 
-// tail keeps the last bytes of what an interpreter prints to stderr.
-type tail struct {
+// complaint keeps the first bytes of what an interpreter prints to stderr: why a
+// runtime died stands in its first line.
+type complaint struct {
 	mu   sync.Mutex
-	data []byte
+	text head
 }
 
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	const keep = 2048
-	t.data = append(t.data, p[max(0, len(p)-keep):]...)
-	t.data = t.data[max(0, len(t.data)-keep):]
-	return len(p), nil
+func (c *complaint) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
 }
 
-func (t *tail) last() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.data)), "\n")
-	return lines[len(lines)-1]
+func (c *complaint) first() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return firstLine(strings.TrimSpace(string(c.text.data)))
 }
 
 // start starts cmd, whose stdin and stdout become the line to it.
@@ -91,7 +88,7 @@ func start(cmd *exec.Cmd) (*session, error) {
 		to.Close()
 		return nil, err
 	}
-	s := &session{cmd: cmd, to: to, from: from, reader: bufio.NewReaderSize(from, 16<<10), errors: &tail{}}
+	s := &session{cmd: cmd, to: to, from: from, reader: bufio.NewReaderSize(from, 16<<10), errors: &complaint{text: head{max: 1024}}}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, s.errors
 	cmd.WaitDelay = 100 * time.Millisecond
 	ownGroup(cmd)
@@ -168,7 +165,7 @@ func (s *session) exchange(req request, x *context, limit time.Duration) (value 
 		if errors.Is(err, io.EOF) || errors.Is(err, os.ErrClosed) || isBrokenPipe(err) {
 			s.kill()
 			err = errors.New("its interpreter ended")
-			if text := s.errors.last(); text != "" {
+			if text := s.errors.first(); text != "" {
 				err = fmt.Errorf("its interpreter ended: %s", text)
 			}
 		}
