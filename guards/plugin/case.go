@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"unicode"
 
 	"sallyport/guards"
+	"sallyport/internal/term"
 )
 
 // A Case is one inline test of a guard.
@@ -175,6 +177,9 @@ func (s *Set) load(f *file) ([]Case, error) {
 		r.describe(f.guard)
 		return r.cases, nil
 	}
+	if title := docTitle(string(f.data)); title != "" {
+		f.guard.Title = title
+	}
 	value, err := s.ask(f, request{Op: "cases"}, nil)
 	if err == nil {
 		var cases []Case
@@ -183,6 +188,22 @@ func (s *Set) load(f *file) ([]Case, error) {
 		}
 	}
 	return nil, located(f, err)
+}
+
+// docTitle is the first line of the string or comment that a script begins with.
+func docTitle(src string) string {
+	s := scriptScanner{src: strings.TrimPrefix(src, "\ufeff")}
+	text := ""
+	if t, ok := s.next(); ok && t.kind == stringToken {
+		text = strings.TrimSpace(t.text)
+	} else if comment, ok := strings.CutPrefix(s.src, "#"); ok && !strings.HasPrefix(comment, "!") {
+		text = comment
+	}
+	text = sentence(firstLine(text))
+	if !strings.ContainsFunc(text, unicode.IsLetter) {
+		return ""
+	}
+	return term.Clean(text, maxName)
 }
 
 // located puts the file in front of an error that does not name it.

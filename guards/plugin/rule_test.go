@@ -179,3 +179,21 @@ func FuzzRule(f *testing.F) {
 		}
 	})
 }
+
+func TestDocTitle(t *testing.T) {
+	for src, want := range map[string]string{
+		"\"\"\"Stops it.\n\nMore.\"\"\"\n":    "Stops it",
+		"'one line'\n":                        "one line",
+		"# A comment: what it does.\nx = 1":   "A comment: what it does",
+		"# \n\n\"\"\"Behind a licence.\"\"\"": "Behind a licence",
+		"#!/usr/bin/python3\n":                "",
+		"# ----\nx = 1":                       "",
+		"x = 1":                               "",
+		"":                                    "",
+		"'\x1b[31mred'":                       "red",
+	} {
+		if got := docTitle(src); got != want {
+			t.Errorf("docTitle(%q) = %q, want %q", src, got, want)
+		}
+	}
+}

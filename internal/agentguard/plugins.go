@@ -68,8 +68,8 @@ func configFiles(path string, data []byte) []trust.File {
 	return []trust.File{{Name: filepath.Base(path), Data: data}}
 }
 
-// broken loads every guard file whole and returns what is wrong with each, by
-// the guard's name: now, else when it last ran.
+// broken loads every guard file whole, for a list that tells all of it, and
+// returns what is wrong with each by the guard's name: now, else when it last ran.
 func (s *session) broken() map[string]string {
 	out := map[string]string{}
 	failures := plugin.Failures(dirs.State(s.p.Getenv))
@@ -77,6 +77,9 @@ func (s *session) broken() map[string]string {
 		if l.Err != nil {
 			out[l.Guard.Name] = l.Err.Error()
 			continue
+		}
+		for _, c := range l.Cases {
+			l.Guard.Examples = append(l.Guard.Examples, guards.Example{Command: c.Command, Setup: c.Setup, Verdict: c.Expect, Why: c.Why})
 		}
 		if f, ok := failures[l.Guard.Source]; ok {
 			out[l.Guard.Name] = fmt.Sprintf("%s: failed on %s: %s", l.Guard.Source, f.Time.Format("2006-01-02 15:04 MST"), f.Error)
@@ -97,7 +100,7 @@ func (s *session) pluginProblems() []string {
 	return lines
 }
 
-// IsGuardFile reports whether a file for test is a guard, not a case file.
+// isGuardFile reports whether a file for test is a guard, not a case file.
 func isGuardFile(name string) bool {
 	switch filepath.Ext(name) {
 	case ".toml", ".star", ".py":
