@@ -118,9 +118,11 @@ type Finding struct {
 	// Verdict is the finding's own; Pass means the guard's default.
 	Verdict Verdict
 	Found   string   // what was found, quoting the words that matched
-	Why     string   // without a full stop
+	Why     string   // without a full stop; empty where Found says it
 	Fix     string   // without a full stop
 	Words   []string // the matched words, to be marked in explain
+	// Overrides are variables that let this finding pass, beside the guard's.
+	Overrides []string
 }
 
 // A Write is a file that a tool of the client is about to change.

@@ -1,6 +1,9 @@
 package guards
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Truthy reports whether the value of an override variable switches it on.
 func Truthy(value string) bool {
@@ -14,7 +17,7 @@ func Truthy(value string) bool {
 // override returns the variable that lets c pass g, and whether it stands in
 // the command itself. The environment of the hook is a person's word and comes
 // first.
-func (r *run) override(g *Guard, c *Call) (name string, inline bool) {
+func (r *run) override(g *Guard, c *Call, more []string) (name string, inline bool) {
 	covers := func(get func(string) (string, bool)) string {
 		for _, name := range [...]string{"AGENT_GUARD_OFF", "MAGPIE_GUARD_OFF"} {
 			if v, ok := get(name); ok && Truthy(v) {
@@ -28,7 +31,7 @@ func (r *run) override(g *Guard, c *Call) (name string, inline bool) {
 				}
 			}
 		}
-		for _, name := range g.Overrides {
+		for _, name := range slices.Concat(g.Overrides, more) {
 			if v, ok := get(name); ok && Truthy(v) {
 				return name
 			}

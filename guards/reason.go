@@ -23,7 +23,11 @@ func Quote(s string) string {
 func (res *Result) Reason(inline InlineOverride) string {
 	f := res.Finding
 	var b strings.Builder
-	b.WriteString("agent-guard[" + res.Guard.Name + "]: " + term.Clean(f.Found, maxReason) + " — " + term.Clean(f.Why, maxReason) + ".")
+	b.WriteString("agent-guard[" + res.Guard.Name + "]: " + term.Clean(f.Found, maxReason))
+	if f.Why != "" {
+		b.WriteString(" — " + term.Clean(f.Why, maxReason))
+	}
+	b.WriteString(".")
 	if f.Fix != "" {
 		b.WriteString(" " + term.Clean(f.Fix, maxReason) + ".")
 	}

@@ -415,7 +415,7 @@ func (r *run) result(g *Guard, c *Call, f Finding) Result {
 		// not enough to refuse.
 		res.Verdict = min(res.Verdict, Ask)
 	}
-	res.Override, res.Inline = r.override(g, c)
+	res.Override, res.Inline = r.override(g, c, f.Overrides)
 	switch {
 	case res.Override == "":
 	case !res.Inline || r.in.Inline == InlineAllow:

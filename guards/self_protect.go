@@ -12,7 +12,7 @@ var SelfProtect = Guard{
 	Name:  "self-protect",
 	Title: "changes to the agent's own settings, hooks and guards",
 	Doc: Doc{
-		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by a short program in another language, and by the client's own Write and Edit tools where the hook is wired for them.",
+		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by a short program in another language, by agent-guard trust, and by the client's own Write and Edit tools where the hook is wired for them.",
 		Why:     "An agent that edits its own rules has none.",
 		Instead: "Tell the person which setting should change and why, and let them change it.",
 		Limits:  "A new git hook where none was may be installed. Reading is never stopped. A program that computes the name of the file is not seen.",
@@ -28,6 +28,8 @@ var SelfProtect = Guard{
 		{Command: "git config --global core.hooksPath /dev/null", Verdict: Deny, Why: "no hooks for any repository"},
 		{Command: "chmod -x .git/hooks/pre-commit", Verdict: Deny, Why: "the hook does not run any more"},
 		{Command: "python3 -c \"open('.claude/settings.json','w').write('{}')\"", Verdict: Deny, Why: "another language"},
+		{Command: "yes | agent-guard trust --yes", Verdict: Deny, Why: "trust is a person's word"},
+		{Command: "agent-guard trust --show", Why: "looks only"},
 		{Command: "cat .claude/settings.json", Why: "reads"},
 		{Command: "cp ~/.claude/settings.json /tmp/copy.json", Why: "a copy elsewhere"},
 		{Command: "echo note > ~/.claude/plans/today.md", Why: "the client keeps plans there"},
@@ -199,7 +201,42 @@ func checkSelfProtect(c *Call) []Finding {
 			}
 		}
 	}
+	if f := trustsRepository(c, fix); f != nil {
+		return f
+	}
 	return inlineWrite(c, fix)
+}
+
+// trustsRepository finds the command with which a person lets a repository add
+// guards or loosen them. Looking and revoking change nothing for the worse.
+func trustsRepository(c *Call, fix string) []Finding {
+	if c.Name() != "agent-guard" {
+		return nil
+	}
+	for i := 1; i < len(c.Args); i++ {
+		switch w := c.Args[i].Value; w {
+		case "--harness", "--guards", "--examples", "--dir":
+			i++
+		case "--check", "--exec", "--show", "--revoke", "--help", "-h":
+			return nil
+		case "trust":
+			for _, later := range c.Args[i:] {
+				switch later.Value {
+				case "--show", "--revoke", "--help", "-h":
+					return nil
+				}
+			}
+			return []Finding{{
+				Found: Quote("agent-guard trust"), Why: "it lets a repository's files judge and loosen, which is a person's word to give",
+				Fix: fix, Words: []string{"agent-guard", "trust"},
+			}}
+		default:
+			if !strings.HasPrefix(w, "-") {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 func deletesFound(c *Call) bool {

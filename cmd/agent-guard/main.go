@@ -19,6 +19,9 @@ import (
 func main() { os.Exit(run(cli.OS())) }
 
 func run(p *cli.Process) int {
+	if agentguard.IsWorker(p) {
+		return agentguard.Work(p)
+	}
 	fs := cli.NewFlags("agent-guard")
 	var o flags
 	o.define(fs)
@@ -61,6 +64,9 @@ type flags struct {
 	unattended      bool
 	json            bool
 	examples        int
+	trust           agentguard.TrustOptions
+	toml, star, py  bool
+	dir             string
 }
 
 func (o *flags) define(fs *flag.FlagSet) {
@@ -73,6 +79,13 @@ func (o *flags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.unattended, "unattended", false, "")
 	fs.BoolVar(&o.json, "json", false, "")
 	fs.IntVar(&o.examples, "examples", 3, "")
+	fs.BoolVar(&o.trust.Show, "show", false, "")
+	fs.BoolVar(&o.trust.Revoke, "revoke", false, "")
+	fs.BoolVar(&o.trust.Yes, "yes", false, "")
+	fs.BoolVar(&o.toml, "toml", false, "")
+	fs.BoolVar(&o.star, "star", false, "")
+	fs.BoolVar(&o.py, "py", false, "")
+	fs.StringVar(&o.dir, "dir", "", "")
 }
 
 func (o *flags) options() (*agentguard.Options, error) {
@@ -104,10 +117,34 @@ func subcommand(p *cli.Process, opt *agentguard.Options, o *flags, name string, 
 		return agentguard.List(p, opt, words, o.json)
 	case "test":
 		return agentguard.Test(p, opt, words)
+	case "trust":
+		return agentguard.Trust(p, o.trust, words)
+	case "new":
+		kind, err := o.kind()
+		if err != nil {
+			return err
+		}
+		return agentguard.New(p, words, kind, o.dir)
 	case "log":
 		return agentguard.Log(p, words, o.json)
 	case "replay":
 		return agentguard.Replay(p, opt, words, o.examples, o.json)
 	}
 	return cli.Usagef("unknown command %q", name)
+}
+
+// kind is the form of the guard that new writes.
+func (o *flags) kind() (string, error) {
+	kind := "toml"
+	n := 0
+	for name, set := range map[string]bool{"toml": o.toml, "star": o.star, "py": o.py} {
+		if set {
+			kind = name
+			n++
+		}
+	}
+	if n > 1 {
+		return "", cli.Usagef("--toml, --star and --py exclude each other")
+	}
+	return kind, nil
 }

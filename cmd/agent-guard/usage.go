@@ -9,7 +9,9 @@ usage:
   agent-guard --exec [flags] COMMAND...
   agent-guard explain [--json] 'COMMAND LINE'
   agent-guard list [--json] [NAME...]
-  agent-guard test [FILE.jsonl...]
+  agent-guard test [FILE...]
+  agent-guard trust [--show | --revoke | --yes] [DIR]
+  agent-guard new NAME [--toml | --star | --py] [--dir DIR]
   agent-guard log [--json] [FILE...]
   agent-guard replay [--examples N] [--json] [TRANSCRIPT...]
 
@@ -27,9 +29,12 @@ wrappers, nested shells, substitutions and aliases, and where it will really run
   --exec           judges a command and becomes it; for wrappers on PATH
 
 explain prints the commands that were found in a line, which guards looked, the
-verdict, and where each rule comes from. list prints the guards and their state;
-with names, their documentation. test runs the guards' own examples, or case
-files, in repositories that it makes for them. log prints the audit log. replay
+verdict, and where each rule comes from. list prints the guards and their state,
+and names guard files that do not work; with names, their documentation. test
+runs the guards' own examples, or those of guard files (.toml, .star, .py) and case
+files (.jsonl), in repositories that it makes for them. trust shows the guards and
+the guard.toml that a repository brings, asks, and lets them count until they
+change. new writes a guard with its test. log prints the audit log. replay
 judges the commands of past sessions (default: all transcripts below
 ~/.claude/projects), so that a rule can be tried before it is switched on.
 
@@ -46,6 +51,10 @@ repository, which can only make rules stricter:
   [log]
   enabled = true              # JSON Lines, one object a decision
 
+Guards from files stand in ~/.config/sallyport/guards.d, in .sallyport/guards.d of a
+repository once it is trusted, in guards.d beside the program, and in the
+directories of AGENT_GUARD_DIRS and MAGPIE_GUARD_DIRS.
+
 One command passes with AGENT_GUARD_ALLOW=<guard>[,<guard>] or AGENT_GUARD_OFF=1
 in front of it or in the environment of the hook. MAGPIE_ALLOW_MENTIONS,
 MAGPIE_ALLOW_COAUTHOR, MAGPIE_ALLOW_MARK_READY, MAGPIE_ALLOW_SECURITY_LANG,
@@ -61,7 +70,8 @@ exit codes:
   as a hook   0, or what the harness takes as a refusal
   --check     0 nothing to say, 2 deny, 3 ask; the reason is on stdout
   --exec      the program's own; 2 stopped, 126 not executable, 127 not found
-  others      0 done, 1 a case failed, 2 unusable input, 64 wrong usage
+  others      0 done, 1 a case failed or something is not trusted, 2 unusable
+              input, 3 refused, 64 wrong usage
 
 example:
   $ agent-guard --check 'git commit -anm wip'

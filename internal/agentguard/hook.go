@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin"
 	"sallyport/hookio"
 	"sallyport/internal/cli"
 	"sallyport/internal/shellcmd"
@@ -66,7 +67,7 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 	if ev.Command == "" && ev.FilePath == "" && len(ev.Files) == 0 {
 		return d, true
 	}
-	if ev.Command != "" && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" {
+	if ev.Command != "" && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" && plugin.None(pluginOptions(p, ev.Dir)) {
 		return d, true
 	}
 	defer func() {
@@ -76,6 +77,7 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 		}
 	}()
 	s := newSession(p, opt, ev.Dir)
+	defer s.close()
 	dialect := shellcmd.Bash
 	if ev.Shell == hookio.PowerShell {
 		dialect = shellcmd.PowerShell

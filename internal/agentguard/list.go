@@ -17,11 +17,13 @@ type Listed struct {
 	State     string   `json:"state"` // off, warn, ask, deny, or "deny or ask"
 	Source    string   `json:"source"`
 	Overrides []string `json:"overrides"`
+	Error     string   `json:"error,omitempty"` // why a guard from a file does not work
 }
 
 // List prints the guards and their state; for names their documentation.
 func List(p *cli.Process, opt *Options, names []string, asJSON bool) error {
 	s := newSession(p, opt, p.Dir)
+	defer s.close()
 	chosen := s.all
 	if len(names) > 0 {
 		chosen = nil
@@ -37,10 +39,11 @@ func List(p *cli.Process, opt *Options, names []string, asJSON bool) error {
 			}
 		}
 	}
+	broken := s.broken()
 	if asJSON {
 		rows := []Listed{}
 		for _, g := range chosen {
-			rows = append(rows, Listed{g.Name, g.Title, s.state(g), s.source(g), g.AllOverrides()})
+			rows = append(rows, Listed{g.Name, g.Title, s.state(g), s.source(g), g.AllOverrides(), broken[g.Name]})
 		}
 		enc := json.NewEncoder(p.Stdout)
 		enc.SetEscapeHTML(false)
@@ -58,6 +61,14 @@ func List(p *cli.Process, opt *Options, names []string, asJSON bool) error {
 	}
 	for _, g := range chosen {
 		fmt.Fprintf(p.Stdout, "%-18s %-12s %-52s %s\n", g.Name, s.state(g), g.Title, term.Clean(s.source(g), 200))
+	}
+	for _, g := range chosen {
+		if text := broken[g.Name]; text != "" {
+			fmt.Fprintf(p.Stderr, "agent-guard: guard %s is skipped: %s\n", g.Name, cleanLine(text))
+		}
+	}
+	for _, text := range s.pluginProblems() {
+		fmt.Fprintf(p.Stderr, "agent-guard: %s\n", cleanLine(text))
 	}
 	for _, problem := range s.config.Problems {
 		fmt.Fprintf(p.Stderr, "agent-guard: %s\n", strings.TrimSpace(term.Clean(problem.Error(), 300)))

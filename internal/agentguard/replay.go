@@ -62,6 +62,12 @@ func Replay(p *cli.Process, opt *Options, names []string, examples int, asJSON b
 	byName := map[string]*ReplayedGuard{}
 	seen := map[string]bool{}
 	sessions := map[string]*session{}
+	var last *session
+	defer func() {
+		if last != nil {
+			last.close()
+		}
+	}()
 	for _, file := range files {
 		r.Transcripts++
 		err := eachCommand(file, func(command, dir string) {
@@ -75,6 +81,10 @@ func Replay(p *cli.Process, opt *Options, names []string, examples int, asJSON b
 				s = newSession(p, opt, dir)
 				sessions[dir] = s
 			}
+			if last != nil && last != s {
+				last.close() // its interpreters start again when they are needed
+			}
+			last = s
 			rep := guards.Run(s.input(command, shellcmd.Bash), s.all, s.world)
 			r.Verdicts[rep.Verdict.String()]++
 			for i := range rep.Results {

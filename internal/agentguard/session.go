@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin"
 	"sallyport/hookio"
 	"sallyport/internal/cli"
 	"sallyport/internal/gitdir"
@@ -36,9 +37,11 @@ type session struct {
 	all    []*guards.Guard
 	config *Config
 	world  *repostate.World
+
+	plugins *plugin.Set
 }
 
-// newSession prepares a run that judges commands of dir.
+// newSession prepares a run that judges commands of dir. Its caller closes it.
 func newSession(p *cli.Process, opt *Options, dir string) *session {
 	s := &session{p: p, opt: opt, dir: dir}
 	if s.dir == "" {
@@ -49,7 +52,9 @@ func newSession(p *cli.Process, opt *Options, dir string) *session {
 		load = Bundled
 	}
 	s.all = load(p, s.dir)
-	s.config = LoadConfig(p.Getenv, configRoot(s.dir, p.Getenv), s.all, nil)
+	s.addPlugins()
+	s.config = LoadConfig(p.Getenv, configRoot(s.dir, p.Getenv), s.all, trusted(p))
+	s.settlePlugins()
 	for _, problem := range s.config.Problems {
 		p.Debugf("configuration: %v", problem)
 	}
@@ -93,6 +98,7 @@ func (s *session) unknownNames() []string {
 }
 
 func (s *session) input(command string, dialect shellcmd.Dialect) *guards.Input {
+	s.plugins.NextLine()
 	in := &guards.Input{
 		Command: command, Dialect: dialect, Dir: s.dir,
 		Getenv:     s.p.LookupEnv,

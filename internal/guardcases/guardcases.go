@@ -191,6 +191,7 @@ type Case struct {
 	Tool    string          `json:"tool"`
 	Input   json.RawMessage `json:"input"`
 	Command string          `json:"command"` // short form for input
+	Dir     string          `json:"-"`       // where Command runs, relative to the repository
 	Setup   string          `json:"setup"`
 	Expect  string          `json:"expect"`
 	Why     string          `json:"why"`
@@ -242,7 +243,7 @@ func (l *Lab) Run(c *Case, all []*guards.Guard) (*guards.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &guards.Input{Command: c.Command, Dir: w.Repo, Getenv: w.Getenv}
+	in := &guards.Input{Command: c.Command, Dir: filepath.Join(w.Repo, c.Dir), Getenv: w.Getenv}
 	if c.Command == "" {
 		var ev event
 		if err := json.Unmarshal(c.Input, &ev); err != nil || ev.ToolInput.Command == "" && ev.ToolInput.FilePath == "" {
