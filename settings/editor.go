@@ -57,14 +57,25 @@ func (e Edited) Changed() bool { return !bytes.Equal(e.Old, e.New) }
 
 // Preview is [Editor.Edit] without writing: the same checks and the same result.
 func (e *Editor) Preview(path string, changes ...Change) (Edited, error) {
+	return e.PreviewUpdate(path, always(changes))
+}
+
+// PreviewUpdate is [Editor.Update] without writing.
+func (e *Editor) PreviewUpdate(path string, decide func(Node) ([]Change, error)) (Edited, error) {
 	target, err := e.target(path)
 	if err != nil {
 		return Edited{}, err
 	}
-	return e.apply(path, target, changes)
+	return e.apply(path, target, decide)
 }
 
-func (e *Editor) apply(path, target string, changes []Change) (Edited, error) {
+// always makes the same changes whatever the text is. It does not look at the
+// text, so that Apply alone judges it.
+func always(changes []Change) func(Node) ([]Change, error) {
+	return func(Node) ([]Change, error) { return changes, nil }
+}
+
+func (e *Editor) apply(path, target string, decide func(Node) ([]Change, error)) (Edited, error) {
 	out := Edited{Target: target}
 	data, err := readBounded(target, maxFile)
 	switch {
@@ -72,6 +83,16 @@ func (e *Editor) apply(path, target string, changes []Change) (Edited, error) {
 		out.Existed, out.Old = true, data
 	case !isMissing(err):
 		return Edited{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	var root Node
+	if doc, err := ParseDocument(out.Old); err == nil {
+		root = doc.Root()
+	} else if _, err := Apply(out.Old); err != nil {
+		return Edited{}, fmt.Errorf("%s: %w", path, err)
+	}
+	changes, err := decide(root)
+	if err != nil {
+		return Edited{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if !out.Existed && !slices.ContainsFunc(changes, func(c Change) bool { return !c.delete }) {
 		return out, nil // nothing to delete from
@@ -96,6 +117,14 @@ func (e *Editor) apply(path, target string, changes []Change) (Edited, error) {
 // at fault, [ErrRefused], [ErrBusy], or what the system says; the file is then
 // as it was.
 func (e *Editor) Edit(path string, changes ...Change) (Edited, error) {
+	return e.Update(path, always(changes))
+}
+
+// Update is [Editor.Edit] with changes that depend on what the file holds, such
+// as an entry that is appended only if it is missing. decide gets the text's
+// root, absent if there is no text; it is called with the lock held, and again
+// if another program wrote the file meanwhile. Its error ends the edit.
+func (e *Editor) Update(path string, decide func(Node) ([]Change, error)) (Edited, error) {
 	target, err := e.target(path)
 	if err != nil {
 		return Edited{}, err
@@ -109,7 +138,7 @@ func (e *Editor) Edit(path string, changes ...Change) (Edited, error) {
 	// looked at again right before it is replaced.
 	const tries = 5
 	for range tries {
-		out, err := e.apply(path, target, changes)
+		out, err := e.apply(path, target, decide)
 		if err != nil || !out.Changed() {
 			return out, err
 		}
