@@ -195,7 +195,7 @@ func (s *Stack) managed() {
 				return delivered == ""
 			})
 			if text, _ := l.doc.Root().Get("managedSourcesBehavior").Text(); text == "merge" {
-				merge = s.session.atLeast("2.1.270")
+				merge = s.session.AtLeast("2.1.270")
 			}
 		}
 		if delivered != "" && !merge {

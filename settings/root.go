@@ -31,7 +31,7 @@ func localRoot(s Session, env Env, start string) (root, candidate, why string) {
 		}
 	}
 	switch {
-	case !s.atLeast("2.1.211"):
+	case !s.AtLeast("2.1.211"):
 		return "", root, "clients before 2.1.211 read the local file in the start directory only"
 	case env.GOOS == "windows":
 		return "", root, "on Windows the client reads the local file in the start directory only"

@@ -80,7 +80,7 @@ func (s *Stack) Sandbox() Sandbox {
 	case box.AutoAllow.Value:
 		box.State = SandboxOnAuto
 		box.Why += ", and sandbox.autoAllowBashIfSandboxed is true in " + box.AutoAllow.Source.String()
-	case !box.AutoAllow.Set && !s.session.atLeast("2.1.328"):
+	case !box.AutoAllow.Set && !s.session.AtLeast("2.1.328"):
 		box.Why += "; nothing sets sandbox.autoAllowBashIfSandboxed, whose default is uncertain before 2.1.328"
 	}
 	box.Why += "."

@@ -84,9 +84,9 @@ type Session struct {
 	InClient bool
 }
 
-// atLeast reports that the client is of that version or newer. A version that
+// AtLeast reports that the client is of that version or newer. A version that
 // is not known counts as the newest.
-func (s Session) atLeast(version string) bool {
+func (s Session) AtLeast(version string) bool {
 	have, ok := parseVersion(s.Version)
 	if !ok {
 		return true

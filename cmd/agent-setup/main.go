@@ -4,7 +4,9 @@ package main
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"sallyport/internal/cli"
@@ -20,6 +22,9 @@ Usage:
 Commands:
   install     copy the programs, wire hooks and status line, check the result
   uninstall   take exactly that away again
+  project-root
+              list this worktree in the client's local settings; the same as
+              the program add-project-root
 
 "agent-setup <command> --help" is the manual of a command.
 
@@ -50,12 +55,17 @@ func commands() map[string]command {
 	return map[string]command{
 		"install":   {installUsage, install},
 		"uninstall": {uninstallUsage, uninstall},
+
+		"project-root": {projectRootUsage, projectRoot},
 	}
 }
 
 func main() { os.Exit(run(cli.OS())) }
 
 func run(p *cli.Process) int {
+	if p.Name == "add-project-root" {
+		return p.Finish(p.Name, projectRootUsage, projectRoot(p, p.Args))
+	}
 	name, rest, err := split(p.Args)
 	if err != nil {
 		return p.Finish("agent-setup", usage, err)
@@ -63,7 +73,7 @@ func run(p *cli.Process) int {
 	all := commands()
 	c, ok := all[name]
 	if !ok {
-		names := []string{"install", "uninstall"}
+		names := slices.Sorted(maps.Keys(all))
 		return p.Finish("agent-setup", usage, cli.Usagef("unknown command %q; did you mean %q?", name, setup.Nearest(name, names)))
 	}
 	return p.Finish("agent-setup", c.usage, c.run(p, rest))

@@ -29,6 +29,7 @@ const (
 // the os package's globals so that a test can hand them another world.
 type Process struct {
 	Name    string   // base name the program was started by
+	Arg0    string   // the whole word it was started by
 	Args    []string // without the name
 	Environ []string
 	Dir     string // working directory, empty if it cannot be told
@@ -42,6 +43,7 @@ func OS() *Process {
 	dir, _ := os.Getwd()
 	return &Process{
 		Name:    programName(os.Args[0]),
+		Arg0:    os.Args[0],
 		Args:    os.Args[1:],
 		Environ: os.Environ(),
 		Dir:     dir,

@@ -25,7 +25,12 @@ func (p *Process) Guarded(body func() int) (code int) {
 // Debugf logs when SALLYPORT_DEBUG asks for it: "1" logs to stderr, any other
 // value but "0" is the path of a file to append to.
 func (p *Process) Debugf(format string, args ...any) {
-	target := p.Getenv("SALLYPORT_DEBUG")
+	p.Logf("SALLYPORT_DEBUG", format, args...)
+}
+
+// Logf is Debugf for another variable than SALLYPORT_DEBUG.
+func (p *Process) Logf(variable, format string, args ...any) {
+	target := p.Getenv(variable)
 	if target == "" || target == "0" {
 		return
 	}

@@ -3,10 +3,16 @@ package setup
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"sallyport/internal/atomicfile"
+	"sallyport/internal/dirs"
 )
 
 // execFormSince is the first client that starts a hook without a shell.
@@ -58,6 +64,43 @@ func parseVersion(text string) (v version, ok bool) {
 		v[i] = int(n)
 	}
 	return v, v.known()
+}
+
+// ClientVersion is the version of the client on the environment's PATH, "" if
+// there is none or it does not say. The answer of one installed file is kept:
+// the client takes long to start, and git hooks ask at every branch switch.
+func ClientVersion(environ []string) string {
+	w := &world{environ: environ}
+	program := w.lookPath("claude")
+	if program == "" {
+		return ""
+	}
+	cache := dirs.Cache(w.getenv)
+	file := filepath.Join(cache, "client-version")
+	key := ""
+	if real, err := filepath.EvalSymlinks(program); err == nil && cache != "" {
+		if info, err := os.Stat(real); err == nil {
+			key = fmt.Sprintf("%q %d %d ", real, info.Size(), info.ModTime().UnixNano())
+			// A day at most: a version manager's shim stays the same file.
+			if kept, err := os.Stat(file); err == nil && time.Since(kept.ModTime()).Abs() < 24*time.Hour {
+				data, _ := os.ReadFile(file)
+				if text, ok := strings.CutPrefix(string(data), key); ok {
+					if v, ok := parseVersion(text); ok {
+						return v.String()
+					}
+				}
+			}
+		}
+	}
+	v, _ := clientVersion(w.lookPath, environ, 5*time.Second)
+	if !v.known() {
+		return ""
+	}
+	if key != "" && os.MkdirAll(cache, 0o700) == nil {
+		// Without the cache the next call asks again; nothing else is lost.
+		_ = atomicfile.Write(file, []byte(key+v.String()+"\n"), 0o600)
+	}
+	return v.String()
 }
 
 // clientVersion asks the installed client, found on path. found is false if

@@ -31,6 +31,12 @@ func unified(file string, before, after []byte) string {
 	return b.String()
 }
 
+// Diff compares two states of a settings file for a person: unified, safe to
+// print, secrets hidden.
+func Diff(file string, before, after []byte, color bool) string {
+	return paint(unified(term.Clean(file, 0), maskJSON(before), maskJSON(after)), color)
+}
+
 const mask = "***"
 
 // secretName reports a name whose value is not shown.

@@ -302,7 +302,7 @@ func (r *runner) show(p *plan) {
 	}
 	for _, c := range p.changes {
 		if c.Diff != "" {
-			r.printf("%s\n%s", r.bold("diff"), r.paint(c.Diff))
+			r.printf("%s\n%s", r.bold("diff"), paint(c.Diff, r.Color))
 		}
 	}
 	if len(p.notes) > 0 {
@@ -324,8 +324,8 @@ func (r *runner) show(p *plan) {
 
 func (r *runner) bold(s string) string { return term.Style(r.Color, "1", s) }
 
-func (r *runner) paint(diff string) string {
-	if !r.Color {
+func paint(diff string, color bool) string {
+	if !color {
 		return diff
 	}
 	var b strings.Builder
