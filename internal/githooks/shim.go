@@ -55,14 +55,17 @@ func ShimNames() (names []string) {
 }
 
 // ShimDir is the base name of the directory for shims. Git starts a hook by its
-// path and a person a program by its bare name or from here; this tells the
+// path, and a person a program by its bare name or from here: this tells the
 // hook pre-commit from the program of that name.
 const ShimDir = "bin"
 
 // IsShim reports that the process was started as a shim.
 func IsShim(p *cli.Process) bool {
-	dir := filepath.Dir(p.Arg0)
-	return slices.Contains(ShimNames(), p.Name) && (dir == "." && !strings.ContainsRune(p.Arg0, filepath.Separator) || filepath.Base(dir) == ShimDir)
+	if !slices.Contains(ShimNames(), p.Name) {
+		return false
+	}
+	bare := !strings.ContainsRune(p.Arg0, filepath.Separator)
+	return bare || !known(p.Name) || filepath.Base(filepath.Dir(p.Arg0)) == ShimDir
 }
 
 const (
