@@ -25,6 +25,7 @@ Commands:
   project-root
               list this worktree in the client's local settings; the same as
               the program add-project-root
+  scope       do that for new worktrees by a git hook
 
 "agent-setup <command> --help" is the manual of a command.
 
@@ -57,6 +58,7 @@ func commands() map[string]command {
 		"uninstall": {uninstallUsage, uninstall},
 
 		"project-root": {projectRootUsage, projectRoot},
+		"scope":        {scopeUsage, scope},
 	}
 }
 

@@ -76,6 +76,8 @@ type File struct {
 	Action    Action   `json:"action"`
 	Added     []Entry  `json:"added"` // with Check: what is missing
 	Removed   []Entry  `json:"removed"`
+	Target    string   `json:"-"` // the file with links resolved
+	Existed   bool     `json:"-"`
 	Old       []byte   `json:"-"`
 	New       []byte   `json:"-"`
 }
@@ -337,7 +339,7 @@ func (r *run) do(base string, trees []tree) {
 		r.problem(path, "%s", explain(err))
 		return
 	}
-	file.Old, file.New = out.Old, out.New
+	file.Old, file.New, file.Target, file.Existed = out.Old, out.New, out.Target, out.Existed
 	switch {
 	case r.Check:
 		if len(file.Added) > 0 {

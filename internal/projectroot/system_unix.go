@@ -14,3 +14,14 @@ func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 // tempDir is the directory that the client gives the sandbox for temporary
 // files of this account.
 func tempDir() string { return "/tmp/claude-" + strconv.Itoa(os.Getuid()) }
+
+// otherDevice reports a directory that is a mount of another file system.
+func otherDevice(start os.FileInfo, path string) bool {
+	a, ok := start.Sys().(*syscall.Stat_t)
+	info, err := os.Lstat(path)
+	if err != nil || !ok {
+		return err != nil
+	}
+	b, ok := info.Sys().(*syscall.Stat_t)
+	return ok && a.Dev != b.Dev
+}

@@ -13,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"sallyport/internal/githooks"
 )
 
 // A Component is one feature that install can put in place. The table below is
@@ -53,6 +55,20 @@ const SelfProtect = "self-protect"
 // manager is the program this package is linked into; it is installed with
 // every selection, because it is what takes the selection away again.
 const manager = "agent-setup"
+
+// recorder is its name as the command that lists a worktree in local settings.
+const recorder = "add-project-root"
+
+// programs lists the programs of components, the manager first, each once.
+func programs(components []Component) []string {
+	names := []string{manager}
+	for _, c := range components {
+		if !slices.Contains(names, c.Program) {
+			names = append(names, c.Program)
+		}
+	}
+	return names
+}
 
 var shellTools = []string{"Bash", "PowerShell", "Monitor"}
 
@@ -96,6 +112,16 @@ func components() []Component {
 			Program: "agent-iso",
 			Links:   []string{"claude-iso", "codex-iso", "opencode-iso", "kiro-iso", "gemini-iso", "copilot-iso"},
 			Shell:   true,
+		},
+		{
+			Name:    "project-root",
+			Program: manager,
+			Links:   []string{recorder},
+		},
+		{
+			// Its program waits until "scope whole-user" puts it to work.
+			Name:    "git-hooks",
+			Program: githooks.Program,
 		},
 	}
 }

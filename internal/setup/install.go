@@ -102,6 +102,7 @@ func (i *installer) plan() (*plan, error) {
 	}
 	if old != nil {
 		next.Choices = old.Choices
+		next.Scope = old.Scope
 		next.RC = append(next.RC, old.RC...)
 		next.Dirs = append(next.Dirs, old.Dirs...)
 		for k, v := range old.GitConfig {
@@ -167,6 +168,9 @@ func (i *installer) plan() (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := i.refreshScope(p, next); err != nil {
+		return nil, err
+	}
 	i.planMoved(p, next, old)
 	i.manual(p)
 	i.record(p, old, next)
@@ -229,11 +233,7 @@ func (i *installer) planPrograms(p *plan, next, old *manifest, chosen []Componen
 	if source, err := resolve(i.o.Source); err == nil && source == real && next.Choices.Link {
 		return cli.Usagef("the programs are in %s already, and cannot be links to themselves; name another directory with --from", i.o.Source)
 	}
-	names := []string{manager}
-	for _, c := range chosen {
-		names = append(names, c.Program)
-	}
-	for _, name := range names {
+	for _, name := range programs(chosen) {
 		source := filepath.Join(i.o.Source, executable(name))
 		data, err := os.ReadFile(source)
 		if err != nil {
@@ -286,9 +286,19 @@ func (i *installer) planMoved(p *plan, next, old *manifest) {
 
 func (i *installer) planProgram(p *plan, next, old *manifest, name string, b program, data []byte) error {
 	next.Binaries[name] = b
+	var was program
+	if old != nil {
+		was = old.Binaries[name]
+	}
+	return i.planFile(p, next, was, b, data)
+}
+
+// planFile puts a program, link or script in place. was is what the record
+// says of it.
+func (r *runner) planFile(p *plan, next *manifest, was, b program, data []byte) error {
 	c := change{Path: b.Path, sum: b.SHA256, Action: "new"}
 	if b.Link {
-		c.Reason = "link to " + i.w.short(b.Target)
+		c.Reason = "link to " + r.w.short(b.Target)
 	}
 	info, err := os.Lstat(b.Path)
 	switch {
@@ -306,24 +316,24 @@ func (i *installer) planProgram(p *plan, next, old *manifest, name string, b pro
 	default:
 		c.Action = "changed"
 		// Keep what somebody else put there; our own old builds can be made again.
-		ours := old != nil && old.Binaries[name].Path == b.Path && old.Binaries[name].holds()
+		ours := was.Path == b.Path && was.holds()
 		c.backup = !ours
 	}
 	c.stage = func(t *transaction) error {
-		if err := i.mkdir(t, next, filepath.Dir(b.Path)); err != nil {
+		if err := r.mkdir(t, next, filepath.Dir(b.Path)); err != nil {
 			return err
 		}
 		if b.Link {
 			return t.link(b.Path, b.Target)
 		}
-		return t.write(b.Path, data, 0o755)
+		return t.write(b.Path, data, b.mode())
 	}
 	p.changes = append(p.changes, c)
 	return nil
 }
 
 // mkdir makes a directory for the transaction and notes what it made.
-func (i *installer) mkdir(t *transaction, next *manifest, dir string) error {
+func (r *runner) mkdir(t *transaction, next *manifest, dir string) error {
 	had := len(t.dirs)
 	err := t.mkdir(dir, 0o700)
 	for _, made := range t.dirs[had:] {
@@ -332,6 +342,15 @@ func (i *installer) mkdir(t *transaction, next *manifest, dir string) error {
 		}
 	}
 	return err
+}
+
+// mode is the permissions of a file, those of a program unless recorded
+// otherwise.
+func (b program) mode() fs.FileMode {
+	if b.Mode == "0644" {
+		return 0o644
+	}
+	return 0o755
 }
 
 // holds reports whether the file is still what the record says.
@@ -344,7 +363,7 @@ func (b program) holds() bool {
 		target, err := os.Readlink(b.Path)
 		return err == nil && target == b.Target
 	}
-	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0 {
+	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o111 != b.mode()&0o111 {
 		return false
 	}
 	data, err := os.ReadFile(b.Path)
@@ -563,7 +582,7 @@ func (i *installer) planRC(p *plan, next *manifest, chosen []Component, prefix s
 		if kind == "" {
 			kind = shellPOSIX
 		}
-		p.manual = append(p.manual, manualStep{block(kind, prefix, i.w.home, alias), why})
+		p.manual = append(p.manual, manualStep{block(kind, prefix, shims(next), i.w.home, alias), why})
 	}
 	if i.o.NoRC {
 		byHand("to call the programs by name, add this to your shell's start file:")
@@ -601,7 +620,7 @@ func (i *installer) planRC(p *plan, next *manifest, chosen []Component, prefix s
 	if found && i.o.Alias == nil {
 		alias = strings.Contains(string(before[at.start:at.end]), "\nalias claude=")
 	}
-	after, err := putBlock(i.w.short(file), string(before), block(kind, prefix, i.w.home, alias))
+	after, err := putBlock(i.w.short(file), string(before), block(kind, prefix, shims(next), i.w.home, alias))
 	if err != nil {
 		return "", err
 	}
@@ -649,17 +668,17 @@ func (i *installer) manual(p *plan) {
 
 // record plans the manifest itself. Directories are only known once the other
 // changes are staged, so it is encoded last.
-func (i *installer) record(p *plan, old, next *manifest) {
+func (r *runner) record(p *plan, old, next *manifest) {
 	if !p.pending() && next.same(old) {
 		return
 	}
-	file := manifestFile(i.w.state)
+	file := manifestFile(r.w.state)
 	c := change{Path: file, Action: "new", Reason: "what uninstall needs to know"}
 	if _, err := os.Lstat(file); err == nil {
 		c.Action, c.backup = "changed", true
 	}
 	c.stage = func(t *transaction) error {
-		if err := t.mkdir(i.w.state, 0o700); err != nil {
+		if err := t.mkdir(r.w.state, 0o700); err != nil {
 			return err
 		}
 		return t.write(file, next.encode(), 0o600)

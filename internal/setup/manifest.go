@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,8 @@ type manifest struct {
 	Choices choices         `json:"choices"`
 	// Dirs are directories that were made, outermost first.
 	Dirs []string `json:"dirs"`
+	// Scope is the shared hook directory, if there is one.
+	Scope *hookScope `json:"scope,omitempty"`
 }
 
 // A program is one installed executable or link.
@@ -86,10 +89,18 @@ func readManifest(state string) (*manifest, error) {
 func (m *manifest) check() error {
 	paths := append([]string{m.Prefix}, m.RC...)
 	paths = append(paths, m.Dirs...)
+	texts := []map[string]text{m.Texts}
 	for _, b := range m.Binaries {
 		paths = append(paths, b.Path)
 	}
-	for file, t := range m.Texts {
+	if s := m.Scope; s != nil {
+		paths = append(paths, s.Dir, s.Config)
+		texts = append(texts, s.Texts)
+		for _, b := range s.Files {
+			paths = append(paths, b.Path)
+		}
+	}
+	for file, t := range each(texts) {
 		paths = append(paths, file)
 		if t.Original != filepath.Base(t.Original) && t.Original != "" {
 			return fmt.Errorf("original %q is not a plain name", t.Original)
@@ -101,6 +112,28 @@ func (m *manifest) check() error {
 		}
 	}
 	return nil
+}
+
+// each visits the members of several maps.
+func each[V any](maps []map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, m := range maps {
+			for k, v := range m {
+				if !yield(k, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// clone is a deep copy.
+func (m *manifest) clone() *manifest {
+	var c manifest
+	if err := json.Unmarshal(m.encode(), &c); err != nil {
+		panic(err) // what encode wrote
+	}
+	return &c
 }
 
 func (m *manifest) encode() []byte {

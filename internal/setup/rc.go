@@ -55,22 +55,31 @@ func shellKindOf(file string) shellKind {
 }
 
 // block is the text between and including the markers. The directory goes to
-// the end of PATH, so that it never hides a program the person already has.
-func block(kind shellKind, dir, home string, alias bool) string {
-	word := doubleQuoted(dir, home)
+// the end of PATH, so that it never hides a program the person already has;
+// the directory of shims, whose purpose that is, to its beginning. Either may
+// be empty.
+func block(kind shellKind, dir, shims, home string, alias bool) string {
 	lines := []string{blockBegin}
-	if kind == shellFish {
-		lines = append(lines,
-			"if not contains -- "+word+" $PATH",
-			"    set -gx PATH $PATH "+word,
-			"end")
-	} else {
+	add := func(dir, posix, fish string) {
+		if dir == "" {
+			return
+		}
+		word := doubleQuoted(dir, home)
+		if kind == shellFish {
+			lines = append(lines,
+				"if not contains -- "+word+" $PATH",
+				"    set -gx PATH "+strings.ReplaceAll(fish, "DIR", word),
+				"end")
+			return
+		}
 		lines = append(lines,
 			`case ":$PATH:" in`,
 			"*:"+word+":*) ;;",
-			`*) PATH="$PATH":`+word+"; export PATH ;;",
+			"*) PATH="+strings.ReplaceAll(posix, "DIR", word)+"; export PATH ;;",
 			"esac")
 	}
+	add(dir, `"$PATH":DIR`, "$PATH DIR")
+	add(shims, `DIR:"$PATH"`, "DIR $PATH")
 	if alias {
 		lines = append(lines, "alias claude=claude-iso")
 	}

@@ -65,6 +65,8 @@ type plan struct {
 	preview func() string
 	// after runs once the changes are made, for directories that emptied.
 	after func()
+	// typed, if not empty, is a question that the whole word yes answers.
+	typed string
 	// done is the last line of a run that changed something.
 	done string
 }
@@ -127,7 +129,7 @@ func (r *runner) run() error {
 		return errors.Join(r.report(p, nil, false), r.refuse)
 	case r.Yes:
 	case term.IsTerminal(r.Stdin):
-		if !r.ask("apply?") {
+		if !r.approve(p) {
 			r.printf("nothing was changed\n")
 			return errors.Join(r.report(p, nil, false), &cli.ExitError{Code: cli.ExitFindings})
 		}
@@ -151,6 +153,16 @@ func (r *runner) run() error {
 		return refusal(err)
 	}
 	return r.finish(now, true)
+}
+
+// approve asks whether a plan is to be carried out.
+func (r *runner) approve(p *plan) bool {
+	if p.typed == "" {
+		return r.ask("apply?")
+	}
+	r.printf("%s Type yes to go on: ", p.typed)
+	line, _ := bufio.NewReader(io.LimitReader(r.Stdin, 1024)).ReadString('\n')
+	return strings.TrimSpace(line) == "yes"
 }
 
 // ask puts a question that only y or yes answers with yes.

@@ -657,7 +657,7 @@ func TestMask(t *testing.T) {
 }
 
 func TestBlock(t *testing.T) {
-	text := block(shellPOSIX, "/h/a \"$b`", "/h", false)
+	text := block(shellPOSIX, "/h/a \"$b`", "", "/h", false)
 	for _, shell := range []string{"bash", "dash", "zsh"} {
 		program, err := exec.LookPath(shell)
 		if err != nil {
@@ -670,7 +670,7 @@ func TestBlock(t *testing.T) {
 		}
 	}
 	if fish, err := exec.LookPath("fish"); err == nil {
-		cmd := exec.Command(fish, "--no-config", "-c", block(shellFish, "/h/a \"$b", "/h", false)+`string join : $PATH`)
+		cmd := exec.Command(fish, "--no-config", "-c", block(shellFish, "/h/a \"$b", "", "/h", false)+`string join : $PATH`)
 		cmd.Env = []string{"HOME=/h", "PATH=/bin"}
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), ":/h/a \"$b") {
 			t.Errorf("fish: %v, PATH %q", err, out)
@@ -687,11 +687,11 @@ func FuzzBlock(f *testing.F) {
 	f.Add("a\nb")
 	f.Add(blockBegin + "\r\nx\n" + blockEnd)
 	f.Fuzz(func(t *testing.T, text string) {
-		with, err := putBlock("rc", text, block(shellPOSIX, "/h/x", "/h", false))
+		with, err := putBlock("rc", text, block(shellPOSIX, "/h/x", "", "/h", false))
 		if err != nil {
 			return
 		}
-		again, err := putBlock("rc", with, block(shellPOSIX, "/h/x", "/h", false))
+		again, err := putBlock("rc", with, block(shellPOSIX, "/h/x", "", "/h", false))
 		if err != nil || again != with {
 			t.Fatalf("a second time: %v\n%q\n%q", err, with, again)
 		}

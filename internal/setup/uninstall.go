@@ -36,6 +36,8 @@ func Uninstall(o UninstallOptions) error {
 type uninstaller struct {
 	*runner
 	o       UninstallOptions
+	scope   *hookScope
+	texts   map[string]text
 	guessed bool            // there is no usable manifest
 	answers map[string]bool // given then
 }
@@ -57,6 +59,13 @@ func (u *uninstaller) plan() (*plan, error) {
 			return nil, err
 		}
 	}
+	u.scope, u.texts = m.Scope, m.Texts
+	// Git must not look into a directory that is about to go.
+	if m.Scope != nil {
+		if err := u.planScopeText(p, m, m.Scope.Config); err != nil {
+			return nil, err
+		}
+	}
 	for _, file := range u.settingsFiles(m) {
 		if err := u.planSettings(p, m, file); err != nil {
 			return nil, err
@@ -67,14 +76,22 @@ func (u *uninstaller) plan() (*plan, error) {
 			return nil, err
 		}
 	}
+	if m.Scope != nil {
+		for _, file := range sortedKeys(m.Scope.Texts) {
+			if err := u.planScopeText(p, m, file); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range sortedKeys(m.Scope.Files) {
+			p.changes = append(p.changes, removal(m.Scope.Files[name], ""))
+		}
+	}
 	for _, name := range sortedKeys(m.Binaries) {
 		p.changes = append(p.changes, removal(m.Binaries[name], ""))
 	}
 	originals := filepath.Join(u.w.state, "originals")
-	for _, file := range sortedKeys(m.Texts) {
-		if name := m.Texts[file].Original; name != "" {
-			u.removeState(p, filepath.Join(originals, name))
-		}
+	for _, name := range m.originals() {
+		u.removeState(p, filepath.Join(originals, name))
 	}
 	if u.o.Purge {
 		u.planPurge(p)
@@ -194,32 +211,52 @@ func (u *uninstaller) planSettings(p *plan, m *manifest, file string) error {
 	if err != nil {
 		return err
 	}
-	if root, err = parseSettings(u.w.short(file), after); err != nil {
-		return err
-	}
-	empty := root.Kind() == settings.Object && root.Len() == 0
-	u.planText(p, file, target, doc, after, known && !t.Existed && empty, maskJSON)
+	u.planText(p, file, target, doc, after, known && !t.Existed && emptyObject(after), maskJSON)
 	return nil
 }
 
+func emptyObject(doc []byte) bool {
+	d, err := settings.ParseDocument(doc)
+	return err == nil && d.Root().Kind() == settings.Object && d.Root().Len() == 0
+}
+
 // original is the content before the first edit; ok is false if it is lost.
-func (u *uninstaller) original(t text) ([]byte, bool) {
+func (r *runner) original(t text) ([]byte, bool) {
 	if !t.Existed {
 		return nil, true
 	}
 	if t.Original == "" {
 		return nil, false
 	}
-	data, err := os.ReadFile(filepath.Join(u.w.state, "originals", t.Original))
+	data, err := os.ReadFile(filepath.Join(r.w.state, "originals", t.Original))
 	return data, err == nil
 }
 
 func (u *uninstaller) planText(p *plan, file, target string, before, after []byte, remove bool, hide func([]byte) []byte) {
+	if !remove {
+		undone, gone, err := u.undoScope(u.scope, file, after)
+		if err != nil {
+			p.notes = append(p.notes, note{true, err.Error()})
+		} else {
+			after, remove = undone, gone
+		}
+		if t, known := u.texts[file]; known && !t.Existed && emptyObject(after) {
+			remove = true
+		}
+	}
+	u.planUndone(p, file, target, before, after, remove, hide)
+}
+
+// planUndone plans the state of a file in which nothing of ours is left.
+func (r *runner) planUndone(p *plan, file, target string, before, after []byte, remove bool, hide func([]byte) []byte) {
 	if bytes.Equal(before, after) && !remove {
 		p.changes = append(p.changes, change{Path: file, Action: "same"})
 		return
 	}
-	c := change{Path: file, Action: "changed", backup: true, Diff: unified(u.w.short(file), hide(before), hide(after)), sum: sum(after)}
+	c := change{Path: file, Action: "changed", backup: true, sum: sum(after)}
+	if hide != nil {
+		c.Diff = unified(r.w.short(file), hide(before), hide(after))
+	}
 	c.stage = func(t *transaction) error {
 		sweep(target)
 		return t.edit(target, nonNil(before), after)
@@ -271,9 +308,9 @@ func (u *uninstaller) guess() (*manifest, error) {
 		prefix = filepath.Join(u.w.configDir, "scripts")
 	}
 	m := &manifest{Prefix: prefix, Binaries: map[string]program{}, Wired: map[string][]string{}, Texts: map[string]text{}}
-	names := []string{manager}
+	names := programs(components())
 	for _, c := range components() {
-		names = append(append(names, c.Program), c.Links...)
+		names = append(names, c.Links...)
 	}
 	for _, name := range names {
 		b := program{Path: filepath.Join(prefix, executable(name))}

@@ -35,11 +35,7 @@ func (i *installer) verify(w *wiring, m *manifest, settingsFile, rcFile string, 
 	add := func(mark, what, format string, args ...any) {
 		checks = append(checks, check{mark, what, fmt.Sprintf(format, args...)})
 	}
-	names := []string{manager}
-	for _, c := range w.Components {
-		names = append(names, c.Program)
-	}
-	for _, name := range names {
+	for _, name := range programs(w.Components) {
 		b := m.Binaries[name]
 		line, err := startVersion(b.Path, i.w.environ)
 		switch {

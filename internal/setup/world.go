@@ -36,7 +36,7 @@ func newWorld(environ []string, home string) (*world, error) {
 		if err != nil {
 			return nil, err
 		}
-		elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR="}
+		elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR=", "GIT_CONFIG_GLOBAL="}
 		environ = slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 			return slices.ContainsFunc(elsewhere, func(p string) bool { return strings.HasPrefix(e, p) })
 		})
