@@ -20,9 +20,20 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(cleaner{m}, map[string]func(){
 		"agent-setup": func() { os.Exit(run(cli.OS())) },
 	})
+}
+
+// A cleaner removes what the tests built once.
+type cleaner struct{ m *testing.M }
+
+func (c cleaner) Run() int {
+	code := c.m.Run()
+	if built != "" {
+		os.RemoveAll(built)
+	}
+	return code
 }
 
 // stub is a small real program, built once for all tests.

@@ -65,10 +65,29 @@ func (r *runner) planForget(p *plan, m *manifest) error {
 			return err
 		}
 		below, ok := next.Texts[file]
-		if ok && below.After == sum(doc) && s.Texts[file].After == sum(doc) && !gone {
-			below.After = sum(after)
-			next.Texts[file] = below
+		if !ok || below.After != sum(doc) || gone {
+			continue
 		}
+		// The installation's layer is intact. Where it came second, what it
+		// would put back holds our edit, which goes from there as well.
+		if s.Texts[file].After != sum(doc) {
+			was, ok := r.original(below)
+			if !ok || !below.Existed {
+				continue
+			}
+			undone, gone, err := r.undoScope(s, file, was)
+			if err != nil {
+				continue
+			}
+			below.Existed = !gone
+			if gone {
+				below.Original = ""
+			} else {
+				r.planOriginal(p, below.Original, undone)
+			}
+		}
+		below.After = sum(after)
+		next.Texts[file] = below
 	}
 	for _, key := range sortedKeys(s.Files) {
 		p.changes = append(p.changes, removal(s.Files[key], ""))
@@ -91,6 +110,15 @@ func (r *runner) planForget(p *plan, m *manifest) error {
 		}
 	}
 	return nil
+}
+
+// planOriginal plans new content for a file of old content.
+func (r *runner) planOriginal(p *plan, name string, content []byte) {
+	path := filepath.Join(r.w.state, "originals", name)
+	p.changes = append(p.changes, change{Path: path, Action: "changed", Reason: "record", sum: sum(content), stage: func(t *transaction) error {
+		sweep(path)
+		return t.write(path, content, 0o600)
+	}})
 }
 
 // planTextOff takes the scope out of one file.
