@@ -21,7 +21,8 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(cleaner{m}, map[string]func(){
-		"agent-setup": func() { os.Exit(run(cli.OS())) },
+		"agent-setup":      func() { os.Exit(run(cli.OS())) },
+		"add-project-root": func() { os.Exit(run(cli.OS())) },
 	})
 }
 
@@ -198,5 +199,5 @@ func modeCmd(ts *testscript.TestScript, neg bool, args []string) {
 // claude VERSION puts a client of that version on PATH.
 func claudeCmd(ts *testscript.TestScript, neg bool, args []string) {
 	text := "#!/bin/sh\necho '" + args[0] + " (Claude Code)'\n"
-	ts.Check(os.WriteFile(ts.MkAbs("bin/claude"), []byte(text), 0o755))
+	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "bin", "claude"), []byte(text), 0o755))
 }

@@ -26,12 +26,14 @@ var lists = []string{allowRead, allowWrite, workingDirs}
 // in which they are written.
 func Lists() []string { return slices.Clone(lists) }
 
-// toolPaths are what build tools and git need below the home directory. No
-// path with credentials is among them.
-var toolPaths = []struct {
-	path  string
+type toolPath struct {
+	path  string // below the home directory
 	write bool
-}{
+}
+
+// toolPaths are what build tools and git need. No path with credentials is
+// among them.
+var toolPaths = []toolPath{
 	{".gitconfig", false},
 	{".config/git", false},
 	{".cache", true},
@@ -221,7 +223,7 @@ func (r *run) gone(held listing, trees []tree) (out []Entry) {
 		if !filepath.IsAbs(path) || strings.ContainsAny(path, "*?[") || !held.has(Entry{allowWrite, path}) {
 			continue
 		}
-		if slices.ContainsFunc(r.everywhere(true), func(e Entry) bool { return e.Value == path }) {
+		if slices.ContainsFunc(toolPaths, func(t toolPath) bool { return filepath.Join(r.home, filepath.FromSlash(t.path)) == path }) {
 			continue
 		}
 		if slices.ContainsFunc(records, func(w record) bool { return w.locked && w.path == path }) {
