@@ -39,8 +39,8 @@ git skips hooks that it cannot read. You have to type yes.
   --walk DIR          list the worktrees of repositories below DIR that have a
                       .claude directory, four levels deep; may be repeated
   --no-rc             leave the shell's start file alone, print the lines that
-                      put ~/.claude/bin first on PATH (there prek and pre-commit
-                      learn to install into the repository)
+                      put ~/.claude/bin first on PATH (there prek, pre-commit
+                      and lefthook learn to install into the repository)
 
 off puts git's configuration, settings and start file back, byte for byte if
 nobody changed them since, and removes the hooks. Local settings stay.

@@ -28,7 +28,7 @@ then does not come here.
 
 As ~/.claude/bin/prek it starts the real prek, and gives "install" the
 repository's git directory, so that hooks are not written into the shared one.
-As ~/.claude/bin/pre-commit it hides core.hooksPath from "pre-commit install",
+As ~/.claude/bin/pre-commit and lefthook it hides core.hooksPath from "install",
 which refuses to work otherwise.
 
 Environment:

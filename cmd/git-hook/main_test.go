@@ -586,12 +586,22 @@ func TestShims(t *testing.T) {
 		{home, []string{"prek", "install"}, "<install> hooksPath=" + shared},
 		{repo, []string{"pre-commit", "install"}, "<install> hooksPath="},
 		{repo, []string{"pre-commit", "run", "-a"}, "<run><-a> hooksPath=" + shared},
+		{repo, []string{"lefthook", "install", "pre-push"}, "<install><--force><pre-push> hooksPath=" + git + "/hooks"},
+		{home + "/linked", []string{"lefthook", "install", "-f"}, "<install><-f> hooksPath=" + git + "/hooks"},
+		{repo, []string{"lefthook", "install", "-r"}, "<install><-r> hooksPath=" + shared},
+		{repo, []string{"lefthook", "run", "pre-commit"}, "<run><pre-commit> hooksPath=" + shared},
 		{repo, []string{filepath.Join(shimDir, "pre-commit"), "install"}, "<install> hooksPath="},
 	} {
 		code, stdout, stderr := attempt(t, tt.dir, nil, append([]string{"sh", "-c", `exec "$@"`, "sh"}, tt.args...)...)
 		if code != 4 || stdout != tt.want+"\n" {
 			t.Errorf("%q in %s: exit %d, %q, want 4, %q\n%s", tt.args, tt.dir, code, stdout, tt.want, stderr)
 		}
+	}
+	// Configuration that the environment carries already stays.
+	env := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=Env"}
+	script(t, filepath.Join(real, "pre-commit"), "#!/bin/sh\ngit config user.name; git config core.hooksPath\n")
+	if _, stdout, _ := attempt(t, repo, env, filepath.Join(shimDir, "pre-commit"), "install"); stdout != "Env\n\n" {
+		t.Errorf("git's configuration from the environment: %q", stdout)
 	}
 	// Under its name as a hook it stays a hook.
 	if code, stdout, stderr := attempt(t, repo, nil, filepath.Join(shared, "pre-commit")); code != 0 || stdout != "" {

@@ -23,27 +23,50 @@ type shim struct {
 var shims = []shim{
 	// prek heeds core.hooksPath and would write into the shared directory.
 	{"prek", func(args, environ []string, commonDir string) ([]string, []string) {
-		for _, arg := range args {
-			if arg == "--git-dir" || strings.HasPrefix(arg, "--git-dir=") || arg == "-h" || arg == "--help" {
-				return args, environ
-			}
+		if hasFlag(args, "--git-dir", "-h", "--help") {
+			return args, environ
 		}
 		return append([]string{"--git-dir", commonDir}, args...), environ
 	}},
 	// pre-commit refuses to install while core.hooksPath is set; an empty
 	// value counts as not set.
 	{"pre-commit", func(args, environ []string, _ string) ([]string, []string) {
-		n := 0
-		for _, e := range environ {
-			if v, ok := strings.CutPrefix(e, "GIT_CONFIG_COUNT="); ok {
-				n, _ = strconv.Atoi(v)
-			}
-		}
-		n = max(n, 0)
-		environ = setenv(environ, "GIT_CONFIG_COUNT", strconv.Itoa(n+1))
-		environ = setenv(environ, "GIT_CONFIG_KEY_"+strconv.Itoa(n), "core.hooksPath")
-		return args, setenv(environ, "GIT_CONFIG_VALUE_"+strconv.Itoa(n), "")
+		return args, setHooksPath(environ, "")
 	}},
+	// lefthook refuses as well, asks git where hooks belong, and goes there if
+	// it is told to.
+	{"lefthook", func(args, environ []string, commonDir string) ([]string, []string) {
+		if hasFlag(args, "-r", "--reset-hooks-path", "-h", "--help") {
+			return args, environ
+		}
+		if !hasFlag(args, "-f", "--force") {
+			args = append([]string{"--force"}, args...)
+		}
+		return args, setHooksPath(environ, filepath.Join(commonDir, "hooks"))
+	}},
+}
+
+// hasFlag reports that one of the flags is given, alone or with a value.
+func hasFlag(args []string, flags ...string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(arg, "=")
+		return slices.Contains(flags, name)
+	})
+}
+
+// setHooksPath adds core.hooksPath to the configuration that git takes from
+// the environment.
+func setHooksPath(environ []string, value string) []string {
+	n := 0
+	for _, e := range environ {
+		if v, ok := strings.CutPrefix(e, "GIT_CONFIG_COUNT="); ok {
+			n, _ = strconv.Atoi(v)
+		}
+	}
+	index := strconv.Itoa(max(n, 0))
+	environ = setenv(environ, "GIT_CONFIG_COUNT", strconv.Itoa(max(n, 0)+1))
+	environ = setenv(environ, "GIT_CONFIG_KEY_"+index, "core.hooksPath")
+	return setenv(environ, "GIT_CONFIG_VALUE_"+index, value)
 }
 
 // ShimNames are the programs that shims exist for.

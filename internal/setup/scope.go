@@ -640,7 +640,7 @@ func (s *scoper) planShims(p *plan, next *manifest, now *hookScope) error {
 			kind = shellPOSIX
 		}
 		p.manual = append(p.manual, manualStep{block(kind, "", dir, s.w.home, false),
-			"so that \"prek install\" and \"pre-commit install\" write into the repository, add this to your shell's start file:"})
+			"so that \"prek install\" and the like write into the repository, add this to your shell's start file:"})
 		return nil
 	}
 	before, existed, target, err := s.readConfig(file, filepath.Dir(file))
