@@ -34,7 +34,9 @@ What is installed:
   --link            link to the programs instead of copying them (and stay with
                     links until --link=false)
 
-  Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso.
+  Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso,
+  project-root (the command add-project-root), and git-hooks, which does nothing
+  until "agent-setup scope" puts it to work.
 
 How they are wired:
   --portable        commands as ~/.claude/scripts/NAME, for a settings file that

@@ -436,10 +436,7 @@ func TestChain(t *testing.T) {
 		code := push()
 		data, _ := os.ReadFile(log)
 		var ran []string
-		var inputs []string
-		for _, block := range regexp.MustCompile(`(?m)^(old|own) `).Split(string(data), -1)[1:] {
-			inputs = append(inputs, block)
-		}
+		inputs := regexp.MustCompile(`(?m)^(old|own) `).Split(string(data), -1)[1:]
 		for _, m := range regexp.MustCompile(`(?m)^(old|own) `).FindAllStringSubmatch(string(data), -1) {
 			ran = append(ran, m[1])
 		}
@@ -647,6 +644,36 @@ func TestCost(t *testing.T) {
 	t.Logf("a hook without anything to run: %v; git rev-parse: %v", hook, git)
 	if hook > 5*git {
 		t.Errorf("a hook without anything to run takes %v, more than five times git rev-parse (%v)", hook, git)
+	}
+}
+
+// In a sandbox that opens the shared directory and nothing else of the home
+// directory, hooks run; without that git skips them in silence.
+func TestSandbox(t *testing.T) {
+	binary := need(t)
+	home := testenv.Isolate(t)
+	repo := testenv.Repo(t, filepath.Join(home, "repo"))
+	shared := share(t, home, binary)
+	script(t, filepath.Join(repo, ".git/hooks/pre-commit"), "#!/bin/sh\necho \"it ran\"\nexit 1\n")
+	sandbox := func(open ...string) []string {
+		args := []string{"bwrap", "--dev-bind", "/", "/", "--tmpfs", home, "--bind", repo, repo, "--ro-bind", home + "/.gitconfig", home + "/.gitconfig"}
+		for _, dir := range open {
+			args = append(args, "--ro-bind", dir, dir)
+		}
+		return append(args, "--chdir", repo)
+	}
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("bwrap is not installed")
+	}
+	if code, _, stderr := attempt(t, repo, nil, append(sandbox(), "true")...); code != 0 {
+		t.Skipf("bwrap does not work here: %s", stderr)
+	}
+	commit := []string{"git", "commit", "--allow-empty", "-m", "x"}
+	if code, _, stderr := attempt(t, repo, nil, append(sandbox(shared), commit...)...); code != 1 || !strings.Contains(stderr, "it ran") {
+		t.Errorf("with the directory: exit %d\n%s", code, stderr)
+	}
+	if code, _, stderr := attempt(t, repo, nil, append(sandbox(), commit...)...); code != 0 || strings.Contains(stderr, "it ran") {
+		t.Errorf("without the directory: exit %d\n%s", code, stderr)
 	}
 }
 

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the dependency lists in testdat
 
 const mib = 1 << 20
 
-// programs are the commands that a client starts by itself. A row a program:
+// programs are the commands that a client or git starts by itself. A row a program:
 // the stripped size it may have, and what it is fed to measure its start.
 var programs = []struct {
 	name string
@@ -32,6 +32,7 @@ var programs = []struct {
 	{"error-hint", 4 * mib},
 	{"status-line", 8 * mib},
 	{"agent-guard", 8 * mib},
+	{"git-hook", 3 * mib},
 }
 
 // initBudget is the sum over all packages, and startRatio the wall time over a
