@@ -9,7 +9,9 @@ import (
 	"syscall"
 )
 
-func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+// readOnly reports a file system, or a file mounted on its own, that the
+// client's sandbox keeps from being written.
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EBUSY) }
 
 // tempDir is the directory that the client gives the sandbox for temporary
 // files of this account.
