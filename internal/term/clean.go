@@ -141,8 +141,10 @@ func sequenceLen(kind byte, s string) int {
 			return i + 1
 		case s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\':
 			return i + 2
-		case s[i] == 0x1b, s[i] == '\n':
+		case s[i] == 0x1b:
 			return i
+		case s[i] == '\n':
+			return 0
 		case s[i] == 0xc2 && i+1 < len(s) && s[i+1] == 0x9c:
 			return i + 2
 		}
