@@ -66,7 +66,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
-			for _, name := range []string{"agent-setup", "bypass-warn", "error-hint", "status-line", "agent-guard", "agent-iso"} {
+			for _, name := range []string{"agent-setup", "bypass-warn", "error-hint", "status-line", "status-line-configure", "agent-guard", "agent-iso"} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, "release", name), program, 0o755); err != nil {
 					return err
 				}

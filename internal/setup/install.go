@@ -231,7 +231,7 @@ func (i *installer) planPrograms(p *plan, next, old *manifest, chosen []Componen
 	}
 	names := []string{manager}
 	for _, c := range chosen {
-		names = append(names, c.Program)
+		names = append(names, c.programs()...)
 	}
 	for _, name := range names {
 		source := filepath.Join(i.o.Source, executable(name))

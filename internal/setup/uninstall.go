@@ -273,7 +273,7 @@ func (u *uninstaller) guess() (*manifest, error) {
 	m := &manifest{Prefix: prefix, Binaries: map[string]program{}, Wired: map[string][]string{}, Texts: map[string]text{}}
 	names := []string{manager}
 	for _, c := range components() {
-		names = append(append(names, c.Program), c.Links...)
+		names = append(append(names, c.programs()...), c.Links...)
 	}
 	for _, name := range names {
 		b := program{Path: filepath.Join(prefix, executable(name))}

@@ -37,7 +37,7 @@ func (i *installer) verify(w *wiring, m *manifest, settingsFile, rcFile string, 
 	}
 	names := []string{manager}
 	for _, c := range w.Components {
-		names = append(names, c.Program)
+		names = append(names, c.programs()...)
 	}
 	for _, name := range names {
 		b := m.Binaries[name]
