@@ -4,11 +4,11 @@ package ansisvg
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sallyport/internal/term"
 )
@@ -201,8 +201,14 @@ func palette(n int) string {
 
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
+// escape writes cleaned text as XML. (encoding/xml would cost the status line
+// its tables at every start.)
 func escape(s string) string {
-	var b strings.Builder
-	xml.EscapeText(&b, []byte(s))
-	return b.String()
+	s = strings.Map(func(r rune) rune {
+		if r == 0xfffe || r == 0xffff {
+			return unicode.ReplacementChar // XML has no way to write these
+		}
+		return r
+	}, s)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }
