@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sallyport/internal/ansisvg"
 	"sallyport/internal/cli"
 	"sallyport/internal/statusline/config"
+	"sallyport/internal/statusline/configure"
 	"sallyport/internal/testenv"
 )
 
@@ -282,5 +286,33 @@ func TestUsageNamesTheFiles(t *testing.T) {
 		if len(line) > 88 {
 			t.Errorf("line %d of the usage is %d columns wide", i+1, len(line))
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite docs/img/configure.svg")
+
+// The picture of the documentation is the screen itself.
+func TestDocsPicture(t *testing.T) {
+	s, errs := configure.New(configure.Options{
+		Path: "~/.config/sallyport/status-line.toml", Color: true,
+		Getenv: func(string) string { return "" },
+	})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	for _, key := range []tea.KeyPressMsg{{Code: tea.KeyDown}, {Code: tea.KeyDown}, {Code: tea.KeyDown}, {Code: tea.KeyDown}, {Code: tea.KeyDown}, {Code: tea.KeySpace}} {
+		s.Update(key)
+	}
+	s.Update(tea.WindowSizeMsg{Width: 88, Height: 28})
+	got := ansisvg.Draw("status-line configure", []ansisvg.Line{{Text: s.Draw()}})
+	picture := filepath.Join("..", "..", "docs", "img", "configure.svg")
+	if *update {
+		if err := os.WriteFile(picture, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(picture)
+	if err != nil || strings.ReplaceAll(string(want), "\r\n", "\n") != string(got) {
+		t.Errorf("%s is not what the program draws (%v); run go generate ./cmd/status-line", picture, err)
 	}
 }
