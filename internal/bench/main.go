@@ -77,20 +77,19 @@ func bench(runs int, only string, cc bool) error {
 	if err != nil {
 		return err
 	}
+	var compared []row
 	if cc {
 		more, version, err := besides(tmp, rows)
 		if err != nil {
 			return err
 		}
-		rows = append(rows, more...)
+		compared = more
 		fmt.Printf("ccstatusline %s\n", version)
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "program\tinput\tmedian ms\tfloor ms\tx floor\tpeak MiB\tover\tits ms\tx\tplus\tbudget\t")
-	for _, r := range rows {
-		if !strings.HasPrefix(r.name, only) {
-			continue
-		}
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !strings.HasPrefix(r.name, only) })
+	for _, r := range append(rows, compared...) {
 		if _, err := exec.LookPath(r.argv[0]); err != nil {
 			continue
 		}
