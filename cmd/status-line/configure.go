@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"sallyport/internal/cli"
+	launch "sallyport/internal/program"
 	"sallyport/internal/term"
 )
 
@@ -24,11 +25,18 @@ func configure(p *cli.Process, color term.Color) error {
 		return cli.Exitf(cli.ExitInput, "%s is not beside %s; install the suite again (agent-setup install), or use \"status-line config set KEY VALUE\"",
 			screen, term.Clean(self, 4096))
 	}
-	args := []string{path}
+	argv := []string{path}
 	if color != "" {
-		args = append(args, "--color="+string(color))
+		argv = append(argv, "--color="+string(color))
 	}
-	return become(path, args, p.Environ)
+	code, err := launch.Exec(path, argv, p.Environ)
+	switch {
+	case err != nil:
+		return cli.Exitf(cli.ExitHardStop, "%s", term.Clean(err.Error(), 4096))
+	case code != 0:
+		return &cli.ExitError{Code: code}
+	}
+	return nil
 }
 
 // beside finds a program in the directory of self, or in that of the file that
