@@ -6,8 +6,8 @@ import (
 	"sallyport/internal/term"
 )
 
-// configure is the sub-command config.
-func configure(p *cli.Process, args []string) error {
+// editConfig is the sub-command config.
+func editConfig(p *cli.Process, args []string) error {
 	path := config.Path(p.Getenv)
 	if path == "" {
 		return cli.Exitf(cli.ExitInput, "no home directory is known; set HOME or XDG_CONFIG_HOME")
@@ -45,7 +45,7 @@ func configure(p *cli.Process, args []string) error {
 		}
 		return nil
 	case verb == "set" && len(args) == 2:
-		if err := config.SetFile(path, args[0], args[1]); err != nil {
+		if err := config.SetFile(path, args[0], args[1], config.Backups(p.Getenv)); err != nil {
 			return cli.Exitf(cli.ExitInput, "%s", term.Clean(err.Error(), 4096))
 		}
 		return nil

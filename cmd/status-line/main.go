@@ -47,7 +47,9 @@ func run(p *cli.Process) int {
 	switch {
 	case err != nil:
 	case len(operands) > 0 && operands[0] == "config":
-		err = configure(p, operands[1:])
+		err = editConfig(p, operands[1:])
+	case len(operands) == 1 && operands[0] == "configure":
+		err = configure(p, color)
 	case len(operands) > 0:
 		err = cli.Usagef("unexpected argument %q", operands[0])
 	case *svg != "" && !*previewFlag:

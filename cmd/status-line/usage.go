@@ -7,6 +7,7 @@ Usage:
   status-line [--color=always|auto|never]   draw the line of the session on stdin
   status-line --explain                     say why the sandbox tag is what it is
   status-line --preview [--svg FILE]        draw sample sessions
+  status-line configure                     arrange the line on a screen
   status-line config                        check status-line.toml
   status-line config get [KEY]              print one setting, or all
   status-line config set KEY VALUE          change one, and keep the rest of the file
@@ -67,8 +68,12 @@ A file with a mistake counts as missing; config and --explain name the line.
 Environment: COLUMNS is the terminal's width. NO_COLOR switches colour and links
 off. SALLYPORT_DEBUG=1 logs to stderr, any other value to the file it names.
 
+configure starts the program status-line-configure, which stands beside this one.
+It and config set keep the file as it was in ~/.local/state/sallyport/status-line.
+
 Exit codes: 0; 64 for an unknown flag. config: 1 when the file has problems,
-2 when a value cannot be set.
+2 when a value cannot be set. configure: 2 when the file has mistakes or there is
+no terminal.
 
 Example:
   echo '{"workspace":{"current_dir":"'"$PWD"'"}}' | status-line

@@ -4,17 +4,17 @@ package ansisvg
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"sallyport/internal/term"
 )
 
 // A Line is terminal text, which may have several rows, with a caption above
-// it.
+// it if there is one.
 type Line struct {
 	Caption string
 	Text    string
@@ -27,13 +27,14 @@ const (
 	cellWidth  = 8.4
 	rowHeight  = 20.0
 	margin     = 16.0
-	captionGap = 6.0
+	captionGap = 10.0
 )
 
 const (
 	background = "#16181d"
 	foreground = "#c8ccd4"
-	captionInk = "#7d8590"
+	captionInk = "#8b949e"
+	edge       = "#3d444d" // parts the picture from a dark page
 )
 
 // Draw returns the picture. title is its accessible name.
@@ -46,20 +47,25 @@ func Draw(title string, lines []Line) []byte {
 			columns = max(columns, term.Width(row))
 		}
 		columns = max(columns, term.Width(l.Caption))
-		height += rowHeight*float64(1+len(rows)) + captionGap
+		if l.Caption != "" {
+			height += rowHeight
+		}
+		height += rowHeight*float64(len(rows)) + captionGap
 	}
 	width := 2*margin + float64(columns)*cellWidth
 	height += margin - captionGap
 
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %[1]s %[2]s" role="img">`+"\n", px(width), px(height))
-	fmt.Fprintf(&b, "<title>%s</title>\n", escape(title))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
+	fmt.Fprintf(&b, "<title>%s</title>\n", escape(term.Clean(title, 0)))
+	fmt.Fprintf(&b, `<rect x="0.5" y="0.5" width="%s" height="%s" rx="8" fill="%s" stroke="%s"/>`+"\n", px(width-1), px(height-1), background, edge)
 	fmt.Fprintf(&b, `<g font-family="ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace" font-size="%s" xml:space="preserve" style="white-space:pre">`+"\n", px(fontSize))
 	y := margin
 	for _, l := range lines {
-		y += rowHeight
-		fmt.Fprintf(&b, `<text x="%s" y="%s" fill="%s">%s</text>`+"\n", px(margin), px(y-6), captionInk, escape(term.Clean(l.Caption, 0)))
+		if l.Caption != "" {
+			y += rowHeight
+			fmt.Fprintf(&b, `<text x="%s" y="%s" fill="%s">%s</text>`+"\n", px(margin), px(y-6), captionInk, escape(term.Clean(l.Caption, 0)))
+		}
 		for row := range strings.SplitSeq(l.Text, "\n") {
 			y += rowHeight
 			drawRow(&b, row, y)
@@ -201,8 +207,14 @@ func palette(n int) string {
 
 func px(v float64) string { return strconv.FormatFloat(math.Round(v*100)/100, 'f', -1, 64) }
 
+// escape writes text as XML, in which some characters cannot stand at all.
+// (encoding/xml would cost the status line its tables at every start.)
 func escape(s string) string {
-	var b strings.Builder
-	xml.EscapeText(&b, []byte(s))
-	return b.String()
+	s = strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0xfffe || r == 0xffff {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(s)
 }

@@ -3,10 +3,14 @@
 //
 // Usage:
 //
-//	scripts/bench [-n RUNS] [-only PREFIX]
+//	scripts/bench [-n RUNS] [-only PREFIX] [-ccstatusline]
 //
-// The floor and a program run in turn (A B A B …), so that a machine whose
-// speed drifts slows both; the median of the pairwise ratios is what counts.
+// The programs of a row run in turn (A B A B …), so that a machine whose speed
+// drifts slows all of them; the medians of the ratios and differences within a
+// turn are what counts.
+//
+// -ccstatusline adds rows that compare status-line with the npm package of
+// that name, on the same payload and directories. It needs npm and a network.
 package main
 
 import (
@@ -36,8 +40,9 @@ func main() { io.Copy(io.Discard, os.Stdin) }
 func main() {
 	runs := flag.Int("n", 60, "counted runs of each program")
 	only := flag.String("only", "", "only rows whose name starts so")
+	cc := flag.Bool("ccstatusline", false, "compare with ccstatusline, installed with npm into a temporary directory")
 	flag.Parse()
-	if err := bench(*runs, *only); err != nil {
+	if err := bench(*runs, *only, *cc); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -49,11 +54,16 @@ type row struct {
 	argv   []string
 	stdin  string
 	dir    string
-	budget string   // what core promises, for the reader
-	over   []string // what the ratio is taken over; the floor if empty
+	budget string // what is promised, for the reader
+	// over is another program that runs in the same turns; the row then tells
+	// how many times its time the program takes.
+	over []string
+	// extra is how many floors the program may take on top of over, if that
+	// is what is promised.
+	extra float64
 }
 
-func bench(runs int, only string) error {
+func bench(runs int, only string, cc bool) error {
 	tmp, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return err
@@ -67,27 +77,48 @@ func bench(runs int, only string) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "program\tinput\tmedian ms\tfloor ms\tratio\tpeak MiB\tbudget\t")
-	for _, r := range rows {
-		if !strings.HasPrefix(r.name, only) {
-			continue
+	var compared []row
+	if cc {
+		more, version, err := besides(tmp, rows)
+		if err != nil {
+			return err
 		}
+		compared = more
+		fmt.Printf("ccstatusline %s\n", version)
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "program\tinput\tmedian ms\tfloor ms\tx floor\tpeak MiB\tover\tits ms\tx\tplus\tbudget\t")
+	rows = slices.DeleteFunc(rows, func(r row) bool { return !strings.HasPrefix(r.name, only) })
+	for _, r := range append(rows, compared...) {
 		if _, err := exec.LookPath(r.argv[0]); err != nil {
 			continue
 		}
-		over := r.over
-		if over == nil {
-			over = []string{floor}
-		}
-		m, err := compare(runs, r, over, env)
+		m, err := compare(runs, r, []string{floor}, env)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		program, input, _ := strings.Cut(r.name, ": ")
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f\t%.1f\t%s\t\n", program, input, ms(m.program), ms(m.over), m.ratio, m.peak, r.budget)
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f\t%.1f\t", program, input, ms(m.program), ms(m.floor), m.ratio, m.peak)
+		budget := r.budget
+		if r.over == nil {
+			fmt.Fprint(w, "\t\t\t\t")
+		} else {
+			fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%+.2f floors\t", strings.TrimSuffix(filepath.Base(r.over[0]), ".js"), ms(m.over), m.overRatio, m.plus)
+		}
+		if r.extra > 0 {
+			bound := ms(m.over) + r.extra*ms(m.floor)
+			budget = fmt.Sprintf("%s = %.2f ms: %s", r.budget, bound, verdict(m.plus <= r.extra))
+		}
+		fmt.Fprintf(w, "%s\t\n", budget)
 	}
 	return w.Flush()
+}
+
+func verdict(ok bool) string {
+	if ok {
+		return "kept"
+	}
+	return "MISSED"
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
@@ -148,8 +179,8 @@ func rows(tmp string) ([]row, []string, error) {
 		{name: "agent-guard: go test | tail", argv: []string{bin("agent-guard")}, stdin: call("cd src && go test ./... 2>&1 | tail -20"), budget: "1.5 x"},
 		{name: "agent-guard: git commit", argv: []string{bin("agent-guard")}, stdin: call("git commit -m 'fix: typo'")},
 		{name: "agent-guard: 100 KiB command", argv: []string{bin("agent-guard")}, stdin: call(strings.Repeat("true; ", 100<<10/6)), budget: "30 ms"},
-		{name: "status-line: no repository", argv: []string{bin("status-line")}, stdin: line(home), dir: home, budget: "3 x"},
-		{name: "status-line: 5,000 files, over git status", argv: []string{bin("status-line")}, stdin: line(small), dir: small, over: status, budget: "git status + 3 floors"},
+		{name: "status-line: no repository", argv: []string{bin("status-line")}, stdin: line(home), dir: home, budget: "3 x floor"},
+		{name: "status-line: 5,000 files", argv: []string{bin("status-line")}, stdin: line(small), dir: small, over: status, extra: 3, budget: "git status + 3 floors"},
 		{name: "status-line: 60,000 files", argv: []string{bin("status-line")}, stdin: line(large), dir: large, budget: "150 ms"},
 	}, env, nil
 }
@@ -213,34 +244,79 @@ func repository(tmp, name string, n int, env []string) (string, error) {
 	return dir, nil
 }
 
-type measurement struct {
-	program, over time.Duration
-	ratio         float64
-	peak          float64
+// besides installs ccstatusline and returns the rows that compare it with
+// status-line where that runs.
+func besides(tmp string, rows []row) (more []row, version string, err error) {
+	dir := filepath.Join(tmp, "npm")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, "", err
+	}
+	cmd := exec.Command("npm", "install", "--prefix", dir, "--no-audit", "--no-fund", "--ignore-scripts", "ccstatusline")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, "", fmt.Errorf("npm install ccstatusline: %w\n%s", err, out)
+	}
+	module := filepath.Join(dir, "node_modules", "ccstatusline")
+	var pkg struct{ Version string }
+	data, err := os.ReadFile(filepath.Join(module, "package.json"))
+	if err == nil {
+		err = json.Unmarshal(data, &pkg)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	for _, r := range rows {
+		if program, input, _ := strings.Cut(r.name, ": "); program == "status-line" {
+			more = append(more, row{
+				name: "ccstatusline: " + input, argv: []string{"node", filepath.Join(module, "dist", "ccstatusline.js")},
+				stdin: r.stdin, dir: r.dir, over: r.argv, budget: "for comparison",
+			})
+		}
+	}
+	return more, pkg.Version, nil
 }
 
-// compare runs the program and what it is measured over in turn.
-func compare(runs int, r row, over, env []string) (measurement, error) {
+type measurement struct {
+	program, floor, over time.Duration
+	ratio, overRatio     float64 // over the floor, and over the other program
+	plus                 float64 // what the program takes more than the other, in floors
+	peak                 float64
+}
+
+// compare runs the program, the floor, and what it is measured over in turn.
+func compare(runs int, r row, floor, env []string) (measurement, error) {
 	var m measurement
-	var a, b []time.Duration
-	var ratios []float64
+	var a, f, o []time.Duration
+	var ratios, overRatios, more []float64
 	for i := range runs + 2 {
 		ta, peak, err := once(r.argv, r.stdin, r.dir, env)
 		if err != nil {
 			return m, err
 		}
-		tb, _, err := once(over, r.stdin, r.dir, env)
+		tf, _, err := once(floor, r.stdin, r.dir, env)
 		if err != nil {
 			return m, err
+		}
+		var to time.Duration
+		if r.over != nil {
+			if to, _, err = once(r.over, r.stdin, r.dir, env); err != nil {
+				return m, err
+			}
 		}
 		if i < 2 {
 			continue // warm-up
 		}
-		a, b = append(a, ta), append(b, tb)
-		ratios = append(ratios, float64(ta)/float64(tb))
+		a, f, o = append(a, ta), append(f, tf), append(o, to)
+		ratios = append(ratios, float64(ta)/float64(tf))
+		if r.over != nil {
+			overRatios = append(overRatios, float64(ta)/float64(to))
+			more = append(more, float64(ta-to))
+		}
 		m.peak = max(m.peak, peak)
 	}
-	m.program, m.over, m.ratio = median(a), median(b), median(ratios)
+	m.program, m.floor, m.over, m.ratio = median(a), median(f), median(o), median(ratios)
+	if r.over != nil {
+		m.overRatio, m.plus = median(overRatios), median(more)/float64(m.floor)
+	}
 	return m, nil
 }
 

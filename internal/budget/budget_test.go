@@ -41,12 +41,12 @@ const initBudget = 800 * time.Microsecond
 
 // heavy are packages that no hook may link, with the reason.
 var heavy = map[string]string{
-	"net/http":                           "a hook talks to nobody",
-	"crypto/tls":                         "a hook talks to nobody",
-	"html/template":                      "initialises tables at start",
-	"github.com/go-git/go-git/v5":        "1.1 ms and 4.8 MB on every start",
-	"github.com/mattn/go-runewidth":      "20 to 40 ms at start in some versions",
-	"github.com/charmbracelet/bubbletea": "a framework for one screen",
+	"net/http":                      "a hook talks to nobody",
+	"crypto/tls":                    "a hook talks to nobody",
+	"html/template":                 "initialises tables at start",
+	"github.com/go-git/go-git/v5":   "1.1 ms and 4.8 MB on every start",
+	"github.com/mattn/go-runewidth": "20 to 40 ms at start in some versions",
+	"charm.land/bubbletea/v2":       "a framework for one screen, which has a program of its own",
 }
 
 func TestDependencies(t *testing.T) {

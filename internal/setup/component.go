@@ -24,6 +24,7 @@ type Component struct {
 	Name    string
 	Off     bool     // not installed unless asked for
 	Program string   // executable, looked for in the source directory
+	Beside  []string // programs that Program starts, in the same directory
 	Links   []string // further names of the program
 	Hooks   []Hook
 	// StatusLine makes the program the client's status line.
@@ -63,8 +64,10 @@ const recorder = "add-project-root"
 func programs(components []Component) []string {
 	names := []string{manager}
 	for _, c := range components {
-		if !slices.Contains(names, c.Program) {
-			names = append(names, c.Program)
+		for _, name := range c.programs() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
@@ -104,6 +107,7 @@ func components() []Component {
 		{
 			Name:       "status-line",
 			Program:    "status-line",
+			Beside:     []string{"status-line-configure"},
 			StatusLine: true,
 			Aliases:    []string{"sandbox-status-line"},
 		},
@@ -126,11 +130,18 @@ func components() []Component {
 	}
 }
 
-// available returns the components whose program stands in dir.
+// programs are the executables of the component.
+func (c Component) programs() []string { return append([]string{c.Program}, c.Beside...) }
+
+// available returns the components whose programs stand in dir.
 func available(dir string) []Component {
 	var out []Component
 	for _, c := range components() {
-		if info, err := os.Stat(filepath.Join(dir, executable(c.Program))); err == nil && info.Mode().IsRegular() {
+		missing := slices.ContainsFunc(c.programs(), func(name string) bool {
+			info, err := os.Stat(filepath.Join(dir, executable(name)))
+			return err != nil || !info.Mode().IsRegular()
+		})
+		if !missing {
 			out = append(out, c)
 		}
 	}

@@ -364,8 +364,9 @@ func (r *runner) finish(p *plan, applied bool) error {
 	if p.verify != nil {
 		checks = p.verify()
 	}
-	failed := 0
+	failed, column := 0, 0
 	for _, c := range checks {
+		column = max(column, len(c.What))
 		if c.Mark == markFail {
 			failed++
 		}
@@ -379,7 +380,7 @@ func (r *runner) finish(p *plan, applied bool) error {
 				continue
 			}
 			sgr := map[string]string{markPass: "32", markFail: "1;31", markWarn: "33"}[c.Mark]
-			r.printf("  %s %-12s %s\n", term.Style(r.Color, sgr, c.Mark), c.What, term.Clean(c.Evidence, 0))
+			r.printf("  %s %-*s %s\n", term.Style(r.Color, sgr, c.Mark), column, c.What, term.Clean(c.Evidence, 0))
 		}
 	}
 	if p.preview != nil && !r.Quiet {

@@ -46,7 +46,7 @@ func newAccount(t *testing.T) *account {
 	}
 	names := []string{manager}
 	for _, c := range components() {
-		names = append(names, c.Program)
+		names = append(names, c.programs()...)
 	}
 	for _, name := range names {
 		script := "#!/bin/sh\n# " + name + "\necho \"[sandbox] ${0##*/} 1.0\"\n"
@@ -750,3 +750,20 @@ func TestChangedInThisMoment(t *testing.T) {
 }
 
 func ptr(s string) *string { return &s }
+
+// A component whose second program is missing would install half a feature.
+func TestAvailableNeedsEveryProgram(t *testing.T) {
+	a := newAccount(t)
+	has := func() bool {
+		return slices.ContainsFunc(available(a.source), func(c Component) bool { return c.Name == "status-line" })
+	}
+	if !has() {
+		t.Fatal("status-line is not available with both programs there")
+	}
+	if err := os.Remove(filepath.Join(a.source, executable("status-line-configure"))); err != nil {
+		t.Fatal(err)
+	}
+	if has() {
+		t.Error("status-line is available without the program of its screen")
+	}
+}

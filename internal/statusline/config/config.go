@@ -175,8 +175,8 @@ func Parse(path string, data []byte) (Config, []*Error) {
 			c.Layout.Lines = append(c.Layout.Lines, entries("lines", names))
 		}
 	}
-	if len(c.Layout.Lines) > maxLines {
-		bad("lines", "at most %d lines", maxLines)
+	if len(c.Layout.Lines) > MaxLines {
+		bad("lines", "at most %d lines", MaxLines)
 	}
 	if f.Separator != nil {
 		c.Layout.Separator = *f.Separator
@@ -243,7 +243,11 @@ func Parse(path string, data []byte) (Config, []*Error) {
 	return c, errs
 }
 
-const maxLines = 8
+// MaxLines is how many lines a layout may have.
+const MaxLines = 8
+
+// ColorNames are the values of "color".
+func ColorNames() []string { return slices.Clone(colorNames) }
 
 var colorNames = []string{"auto", "16", "256", "true", "never"}
 

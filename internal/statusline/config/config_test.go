@@ -2,10 +2,12 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -243,10 +245,11 @@ func TestTOMLIsTheDocument(t *testing.T) {
 func TestSetFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there", "yet")
 	path := filepath.Join(dir, "status-line.toml")
-	if err := SetFile(path, "theme", "mono"); err != nil {
+	backups := filepath.Join(t.TempDir(), "backups")
+	if err := SetFile(path, "theme", "mono", backups); err != nil {
 		t.Fatal(err)
 	}
-	if err := SetFile(path, "theme", "nope"); err == nil {
+	if err := SetFile(path, "theme", "nope", backups); err == nil {
 		t.Error("SetFile took a theme that does not exist")
 	}
 	if runtime.GOOS != "windows" {
@@ -260,7 +263,7 @@ func TestSetFile(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if SetFile(path, "colors."+role, "blue") == nil {
+			if SetFile(path, "colors."+role, "blue", backups) == nil {
 				mu.Lock()
 				done[role] = true
 				mu.Unlock()
@@ -317,5 +320,55 @@ func TestManualListsEveryRole(t *testing.T) {
 			t.Errorf("role %q is unnamed or named twice", name)
 		}
 		seen[name] = true
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "not", "yet", "status-line.toml")
+	backups := filepath.Join(dir, "backups")
+	if backup, err := Write(path, nil, []byte("width = 1\n"), backups); err != nil || backup != "" {
+		t.Fatalf("Write of a new file = %q, %v", backup, err)
+	}
+	backup, err := Write(path, []byte("width = 1\n"), []byte("width = 2\n"), backups)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := os.ReadFile(backup); string(kept) != "width = 1\n" {
+		t.Errorf("the backup %s holds %q, %v; want the file as it was", backup, kept, err)
+	}
+	if _, err := Write(path, []byte("width = 1\n"), []byte("width = 3\n"), backups); !errors.Is(err, ErrChanged) {
+		t.Errorf("Write over what somebody else wrote = %v, want ErrChanged", err)
+	}
+	// Nothing is replaced that cannot be kept.
+	if _, err := Write(path, []byte("width = 2\n"), []byte("width = 3\n"), ""); err == nil {
+		t.Error("Write without a place for the backup succeeded")
+	}
+	if data, _ := os.ReadFile(path); string(data) != "width = 2\n" {
+		t.Errorf("after refused writes the file holds %q", data)
+	}
+	for i := range 2 * keepBackups {
+		if err := SetFile(path, "width", strconv.Itoa(10+i), backups); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(backups)
+	if err != nil || len(entries) != keepBackups {
+		t.Fatalf("%d backups, %v; want %d", len(entries), err, keepBackups)
+	}
+	newest := filepath.Join(backups, entries[len(entries)-1].Name())
+	if data, _ := os.ReadFile(newest); string(data) != fmt.Sprintf("width = %d\n", 10+2*keepBackups-2) {
+		t.Errorf("the newest backup holds %q", data)
+	}
+}
+
+func TestSetAll(t *testing.T) {
+	in := "# c\ntheme = \"mono\" # why\n"
+	out, err := SetAll("f", []byte(in), []Change{{"theme", "default"}, {"width", "9"}})
+	if want := "# c\ntheme = \"default\" # why\nwidth = 9\n"; err != nil || string(out) != want {
+		t.Errorf("SetAll = %q, %v; want %q", out, err, want)
+	}
+	if out, err := SetAll("f", []byte(in), []Change{{"theme", "default"}, {"width", "wide"}}); err == nil || out != nil {
+		t.Errorf("SetAll with a bad change = %q, %v; want nothing", out, err)
 	}
 }

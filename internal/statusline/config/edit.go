@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"sallyport/internal/atomicfile"
+	"sallyport/internal/dirs"
 	"sallyport/internal/statusline"
 )
 
@@ -438,9 +440,71 @@ func unset(data []byte, key string) ([]byte, error) {
 	return data, nil
 }
 
-// SetFile is [Set] for the file itself. It creates a missing file and its
+// A Change gives a key the value that [Set] would give it.
+type Change struct{ Key, Text string }
+
+// SetAll makes several changes, or none if one of them is not possible.
+func SetAll(path string, data []byte, changes []Change) ([]byte, error) {
+	for _, c := range changes {
+		var err error
+		if data, err = Set(path, data, c.Key, c.Text); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
+}
+
+// Read is the text of the file, empty if there is none.
+func Read(path string) ([]byte, error) {
+	data, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
+}
+
+// ErrChanged is returned by [Write] if the file is not what the caller read.
+var ErrChanged = errors.New("it was changed by somebody else")
+
+// Write replaces the file, which has to hold old, with data. What it replaces
+// is kept in the directory backups, and the path of that copy is returned; it
+// is empty if there was no file. Write creates a missing file and its
 // directory, and keeps two writers apart.
-func SetFile(path, key, text string) error {
+func Write(path string, old, data []byte, backups string) (backup string, err error) {
+	err = locked(path, func() error {
+		now, err := Read(path)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(now, old) {
+			return fmt.Errorf("%s: %w", path, ErrChanged)
+		}
+		backup, err = write(path, now, data, backups)
+		return err
+	})
+	return backup, err
+}
+
+// SetFile is [Set] for the file itself, written as [Write] does.
+func SetFile(path, key, text, backups string) error {
+	return locked(path, func() error {
+		data, err := Read(path)
+		if err != nil {
+			return err
+		}
+		out, err := Set(path, data, key, text)
+		if err != nil || bytes.Equal(out, data) {
+			return err
+		}
+		_, err = write(path, data, out, backups)
+		return err
+	})
+}
+
+func locked(path string, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -449,13 +513,63 @@ func SetFile(path, key, text string) error {
 		return fmt.Errorf("%s: %w; try again", path, err)
 	}
 	defer lock.Unlock()
-	data, err := readFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: %w", path, err)
+	return f()
+}
+
+func write(path string, old, data []byte, backups string) (backup string, err error) {
+	if len(old) > 0 {
+		if backup, err = keep(old, backups); err != nil {
+			return "", fmt.Errorf("backup of %s: %w", path, err)
+		}
 	}
-	out, err := Set(path, data, key, text)
+	return backup, atomicfile.Write(path, data, 0o644)
+}
+
+// Backups is the directory that [Write] keeps replaced files in; empty if no
+// home directory is known.
+func Backups(getenv func(string) string) string {
+	dir := dirs.State(getenv)
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "status-line")
+}
+
+// keepBackups is how many replaced files are kept.
+const keepBackups = 20
+
+const backupPrefix = "status-line.toml."
+
+func keep(data []byte, dir string) (path string, err error) {
+	if dir == "" {
+		return "", errors.New("no directory for backups is known; set HOME or XDG_STATE_HOME")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// Names sort by time. Nothing is written over.
+	stamp := time.Now().UTC().Format("20060102T150405.000000Z")
+	path = filepath.Join(dir, backupPrefix+stamp)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return atomicfile.Write(path, out, 0o644)
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return path, nil // more stay than needed
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), backupPrefix) {
+			names = append(names, e.Name())
+		}
+	}
+	for _, name := range names[:max(0, len(names)-keepBackups)] {
+		os.Remove(filepath.Join(dir, name))
+	}
+	return path, nil
 }
