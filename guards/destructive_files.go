@@ -9,7 +9,7 @@ import (
 
 // placeFinding says what it means that a command takes away what is at loc.
 func (c *Call) placeFinding(loc located, w shellcmd.Word, what string) []Finding {
-	words := wordText(w)
+	words := w.String()
 	f := Finding{Found: what + " " + Quote(words), Words: []string{words}, Verdict: Ask}
 	const name = "Name exactly what is to be deleted, inside the project"
 	switch loc.area {
@@ -92,7 +92,7 @@ func deletion(c *Call) []Finding {
 			if loc := c.locate(w); loc.area == temporary || isBlockDevice(c, w) {
 				continue
 			}
-			return []Finding{{Found: "shred of " + Quote(wordText(w)), Why: "its content cannot be recovered", Fix: "Move the file away instead, or let a person do this", Words: []string{wordText(w)}}}
+			return []Finding{{Found: "shred of " + Quote(w.String()), Why: "its content cannot be recovered", Fix: "Move the file away instead, or let a person do this", Words: []string{w.String()}}}
 		}
 	case "truncate":
 		return truncate(c)
@@ -295,7 +295,7 @@ func truncate(c *Call) []Finding {
 				continue
 			}
 		}
-		return []Finding{{Found: "truncate to nothing of " + Quote(wordText(w)), Why: "its content is lost", Fix: "Move the file away instead", Words: []string{wordText(w)}}}
+		return []Finding{{Found: "truncate to nothing of " + Quote(w.String()), Why: "its content is lost", Fix: "Move the file away instead", Words: []string{w.String()}}}
 	}
 	return nil
 }
@@ -352,7 +352,7 @@ func diskLoss(c *Call) []Finding {
 	device := func() (string, bool) {
 		for _, w := range c.Args[1:] {
 			if isBlockDevice(c, w) {
-				return wordText(w), true
+				return w.String(), true
 			}
 		}
 		return "", false

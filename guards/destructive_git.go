@@ -279,7 +279,7 @@ func (c *Call) isRevision(name string) bool {
 func joinWords(c *Call, from int) string {
 	var out []string
 	for _, w := range c.Git.Operands[from:] {
-		out = append(out, wordText(w))
+		out = append(out, w.String())
 	}
 	return strings.Join(out, " ")
 }
@@ -394,7 +394,7 @@ func (c *Call) branchLoss() []Finding {
 	}
 	for _, w := range g.Operands {
 		if !w.Static {
-			gone = append(gone, wordText(w))
+			gone = append(gone, w.String())
 			continue
 		}
 		if tip := c.history().tips[w.Value]; tip == moved {
@@ -546,7 +546,7 @@ func (c *Call) refLoss() []Finding {
 			}
 		}
 	}
-	return loss("git update-ref -d "+wordText(w), "deletes a ref", why, fix)
+	return loss("git update-ref -d "+w.String(), "deletes a ref", why, fix)
 }
 
 func (c *Call) worktreeLoss() []Finding {

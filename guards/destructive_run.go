@@ -78,7 +78,7 @@ func download(c *Call) []Finding {
 			continue
 		}
 		if from := c.downloaded(w); from != nil {
-			return finding(from, "into "+Quote(wordText(w)))
+			return finding(from, "into "+Quote(w.String()))
 		}
 	}
 	stdin := len(operands) == 0 && len(inline) == 0
@@ -104,7 +104,7 @@ func download(c *Call) []Finding {
 				return finding(from, "through its standard input")
 			}
 			if from := c.downloaded(r.Target); from != nil && r.Op == "<" {
-				return finding(from, "into "+Quote(wordText(r.Target)))
+				return finding(from, "into "+Quote(r.Target.String()))
 			}
 		}
 	}

@@ -12,8 +12,6 @@
 package guards
 
 import (
-	"strings"
-
 	"sallyport/internal/ghcmd"
 	"sallyport/internal/gitcmd"
 	"sallyport/internal/shellcmd"
@@ -284,25 +282,7 @@ func (c *Call) file(name shellcmd.Word, depth int) (text string, known bool) {
 func Words(c *shellcmd.Command) []string {
 	words := make([]string, len(c.Args))
 	for i, w := range c.Args {
-		words[i] = wordText(w)
+		words[i] = w.String()
 	}
 	return words
-}
-
-func wordText(w shellcmd.Word) string {
-	if w.Static || len(w.Parts) == 0 {
-		return w.Value
-	}
-	var b strings.Builder
-	for _, p := range w.Parts {
-		switch p.Kind {
-		case shellcmd.Variable:
-			b.WriteString("$" + p.Text)
-		case shellcmd.Substitution:
-			b.WriteString("$(…)")
-		default:
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
 }

@@ -49,7 +49,7 @@ func (c *Call) gitMessages() []message {
 			}
 			text, known := c.ReadFile(o.Value)
 			if text != "" {
-				out = append(out, message{text, "-F " + wordText(o.Value), known})
+				out = append(out, message{text, "-F " + o.Value.String(), known})
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (c *Call) gitMessages() []message {
 		for _, w := range names {
 			if text, _ := c.ReadFile(w); text != "" {
 				for _, mail := range mails(text) {
-					out = append(out, message{mailBody(mail), wordText(w), true})
+					out = append(out, message{mailBody(mail), w.String(), true})
 				}
 			}
 		}
@@ -142,7 +142,7 @@ func (c *Call) ghMessages() []message {
 				out = append(out, message{text, "--subject", known})
 			case "body-file":
 				if text, known := c.ReadFile(f.Value); text != "" {
-					out = append(out, message{"subject\n\n" + text, "--body-file " + wordText(f.Value), known})
+					out = append(out, message{"subject\n\n" + text, "--body-file " + f.Value.String(), known})
 				}
 			}
 		}

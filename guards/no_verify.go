@@ -119,7 +119,7 @@ func checkNoVerify(c *Call) []Finding {
 				continue
 			}
 			if !a.Value.Static || sw.off(a.Value.Value) {
-				skip(a.Name+"="+wordText(a.Value), "switches hooks of "+sw.what+" off", leaveOut)
+				skip(a.Name+"="+a.Value.String(), "switches hooks of "+sw.what+" off", leaveOut)
 			}
 			break
 		}

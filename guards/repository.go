@@ -268,7 +268,7 @@ type refspec struct {
 }
 
 func parseRefspec(w shellcmd.Word) refspec {
-	r := refspec{text: wordText(w), dynamic: !w.Static}
+	r := refspec{text: w.String(), dynamic: !w.Static}
 	s := w.Value
 	r.force = strings.HasPrefix(s, "+")
 	s = strings.TrimPrefix(s, "+")
@@ -330,7 +330,7 @@ func (c *Call) push() (p push, ok bool) {
 		}
 		r := parseRefspec(w)
 		if p.delete {
-			r = refspec{dst: strings.TrimPrefix(w.Value, "+"), deletes: true, text: wordText(w), dynamic: !w.Static}
+			r = refspec{dst: strings.TrimPrefix(w.Value, "+"), deletes: true, text: w.String(), dynamic: !w.Static}
 		}
 		p.refs = append(p.refs, r)
 	}

@@ -196,7 +196,7 @@ func checkSelfProtect(c *Call) []Finding {
 			}
 			if p, ok := c.Path(tildeless(c, w)); ok && name == "find" && len(find(c)) == 0 && deletesFound(c) {
 				if why := c.run.protected(p, true); why != "" {
-					return []Finding{{Found: Quote("find "+wordText(w)) + " with -delete", Why: why, Fix: fix, Words: []string{wordText(w)}}}
+					return []Finding{{Found: Quote("find "+w.String()) + " with -delete", Why: why, Fix: fix, Words: []string{w.String()}}}
 				}
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sallyport/internal/atomicfile"
+	"sallyport/internal/regularfile"
 )
 
 // ErrRefused marks an edit that is not made for safety's sake: the file lies
@@ -77,7 +78,7 @@ func always(changes []Change) func(Node) ([]Change, error) {
 
 func (e *Editor) apply(path, target string, decide func(Node) ([]Change, error)) (Edited, error) {
 	out := Edited{Target: target}
-	data, err := readBounded(target, maxFile)
+	data, err := regularfile.Read(target, maxFile)
 	switch {
 	case err == nil:
 		out.Existed, out.Old = true, data
@@ -176,7 +177,7 @@ func (e *Editor) write(out Edited) error {
 }
 
 func (e *Editor) unchanged(out Edited) bool {
-	data, err := readBounded(out.Target, maxFile)
+	data, err := regularfile.Read(out.Target, maxFile)
 	if !out.Existed {
 		return err != nil && isMissing(err)
 	}

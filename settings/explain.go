@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 )
 
@@ -52,7 +53,7 @@ func (s *Stack) Disagreements(keys ...string) []Disagreement {
 		if f.Status != NotRead && f.Status != Invalid {
 			continue
 		}
-		data, err := readBounded(f.Path, maxFile)
+		data, err := regularfile.Read(f.Path, maxFile)
 		if err != nil {
 			continue
 		}

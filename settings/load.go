@@ -2,9 +2,11 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sallyport/internal/regularfile"
 	"slices"
 	"strings"
 )
@@ -103,7 +105,7 @@ func (s *Stack) read(scope Scope, path string, limit int64, only func([]string) 
 	if s.listed(path) {
 		return
 	}
-	data, err := readBounded(path, limit)
+	data, err := regularfile.Read(path, limit)
 	switch {
 	case err == nil:
 		s.parsed(scope, path, data, only)
@@ -112,7 +114,7 @@ func (s *Stack) read(scope Scope, path string, limit int64, only func([]string) 
 	default:
 		// The client cannot read a directory or a pipe either, and goes on
 		// without it; what only we may not read can hold anything.
-		s.unreadable(scope, path, reason(err), err != errNotRegular)
+		s.unreadable(scope, path, reason(err), !errors.Is(err, regularfile.ErrNotRegular))
 	}
 }
 
@@ -254,7 +256,7 @@ func (s *Stack) managed() {
 	// from here.
 	if dir := s.UserDir(); dir != "" {
 		path := filepath.Join(dir, "remote-settings.json")
-		if data, err := readBounded(path, maxFile); err == nil {
+		if data, err := regularfile.Read(path, maxFile); err == nil {
 			if doc, err := ParseDocument(data); err == nil {
 				s.server = &layer{Scope: Managed, path: path, doc: doc}
 			}

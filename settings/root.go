@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // localRoot is the directory whose local file a session reads beside the one
@@ -67,7 +68,7 @@ func linked(dir string) (gitdir.Repo, bool) {
 	if !ok || !repo.Linked || !sameFile(repo.Root, dir) {
 		return repo, false
 	}
-	back, err := readBounded(filepath.Join(repo.GitDir, "gitdir"), 1<<16)
+	back, err := regularfile.Read(filepath.Join(repo.GitDir, "gitdir"), 1<<16)
 	if err != nil {
 		return repo, false
 	}
@@ -99,26 +100,6 @@ func realDir(dir string) string {
 
 // maxFile bounds a settings file. Real ones have kilobytes.
 const maxFile = 16 << 20
-
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("too large")
-)
-
-func readBounded(path string, limit int64) ([]byte, error) {
-	// A pipe or device must not be opened: it may never answer.
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
-	if fi.Size() > limit {
-		return nil, errTooLarge
-	}
-	return os.ReadFile(path)
-}
 
 func isMissing(err error) bool {
 	// A parent that is a file, and a link that leads nowhere, hold no file.

@@ -4,13 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"sallyport/internal/atomicfile"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 )
 
@@ -87,11 +87,6 @@ func Failures(state string) map[string]Failure {
 
 func readFailure(path string) (Failure, bool) {
 	var failure Failure
-	f, err := os.Open(path)
-	if err != nil {
-		return failure, false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, 16<<10))
+	data, err := regularfile.Read(path, 16<<10)
 	return failure, err == nil && json.Unmarshal(data, &failure) == nil && failure.Path != ""
 }

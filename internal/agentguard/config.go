@@ -4,8 +4,9 @@
 package agentguard
 
 import (
+	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 
 	"sallyport/guards"
 	"sallyport/internal/dirs"
+	"sallyport/internal/regularfile"
 )
 
 // maxConfig and maxBrackets bound a configuration file before it is parsed.
@@ -120,20 +122,11 @@ func (c *Config) problem(path, format string, args ...any) {
 }
 
 func (c *Config) read(path string) ([]byte, bool) {
-	st, err := os.Stat(path)
+	data, err := regularfile.Read(path, maxConfig)
 	if err != nil {
-		if !os.IsNotExist(err) {
+		if !errors.Is(err, fs.ErrNotExist) {
 			c.problem(path, "cannot be read: %v", err)
 		}
-		return nil, false
-	}
-	if !st.Mode().IsRegular() || st.Size() > maxConfig {
-		c.problem(path, "is no regular file of at most %d KiB", maxConfig>>10)
-		return nil, false
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		c.problem(path, "cannot be read: %v", err)
 		return nil, false
 	}
 	return data, true

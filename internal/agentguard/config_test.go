@@ -83,7 +83,7 @@ func TestConfigProblemsNameFileAndPlace(t *testing.T) {
 		{"nonsense = true", "nonsense is not known"},
 		{"a = ", "line 1, column"},
 		{"a = " + strings.Repeat("[", 200), "nested too deeply"},
-		{strings.Repeat("# x\n", 100_000), "no regular file of at most 256 KiB"},
+		{strings.Repeat("# x\n", 100_000), "larger than 256 KiB"},
 	}
 	for _, tt := range tests {
 		home := t.TempDir()

@@ -3,14 +3,13 @@ package bypass
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/pelletier/go-toml/v2"
 
 	"sallyport/internal/dirs"
+	"sallyport/internal/regularfile"
 )
 
 // A Mode says how hard a request to leave the sandbox is answered.
@@ -120,20 +119,12 @@ func LoadConfig(path string) (Config, error) {
 	if path == "" {
 		return Defaults(), nil
 	}
-	f, err := os.Open(path)
+	text, err := regularfile.Read(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Defaults(), nil
 	}
 	if err != nil {
-		return Defaults(), err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err != nil {
-		return Defaults(), err
-	}
-	if len(text) > maxConfig {
-		return Defaults(), fmt.Errorf("%s: larger than %d bytes", path, maxConfig)
+		return Defaults(), fmt.Errorf("%s: %w", path, err)
 	}
 	cfg := Defaults()
 	decoded := file{struct{ Mode }{cfg.Mode}, struct{ Channel }{cfg.Channel}, cfg.Excluded, cfg.PromptDescription}

@@ -75,7 +75,7 @@ func (c *Call) API() (*Request, bool) {
 	for _, f := range c.Flags {
 		switch f.Name {
 		case "raw-field", "field":
-			key, value, ok := cutWord(f.Value, "=")
+			key, value, ok := f.Value.Cut("=")
 			if !ok && !f.Value.Static {
 				continue
 			}

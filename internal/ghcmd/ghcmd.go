@@ -110,7 +110,7 @@ func Parse(argv []shellcmd.Word, alias func(name string) (string, bool)) *Call {
 			if shell, isShell := strings.CutPrefix(value, "!"); isShell {
 				c.Shell = "set --"
 				for _, a := range rest {
-					c.Shell += " " + quote(a)
+					c.Shell += " " + a.Quote()
 				}
 				c.Shell += "\n" + shell
 				return c
@@ -144,7 +144,7 @@ func Parse(argv []shellcmd.Word, alias func(name string) (string, bool)) *Call {
 func nextCommand(args []shellcmd.Word) (string, []shellcmd.Word, bool) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		head := leading(w)
+		head := w.Leading()
 		switch {
 		case head == "--" && w.Static:
 			return "", nil, false
@@ -171,7 +171,7 @@ func nextCommand(args []shellcmd.Word) (string, []shellcmd.Word, bool) {
 func (c *Call) flags(n *node, args []shellcmd.Word) {
 	for i := 0; i < len(args); i++ {
 		w := args[i]
-		head := leading(w)
+		head := w.Leading()
 		switch {
 		case w.Static && head == "--":
 			c.Operands = append(c.Operands, args[i+1:]...)
@@ -179,7 +179,7 @@ func (c *Call) flags(n *node, args []shellcmd.Word) {
 		case len(head) < 2 || head[0] != '-':
 			c.Operands = append(c.Operands, w)
 		case strings.HasPrefix(head, "--"):
-			name, value, attached := cutWord(w, "=")
+			name, value, attached := w.Cut("=")
 			name = name[2:]
 			f := Flag{Name: name, Value: value, Text: "--" + name}
 			if name == "help" {
@@ -201,7 +201,7 @@ func (c *Call) flags(n *node, args []shellcmd.Word) {
 }
 
 func (c *Call) cluster(n *node, w shellcmd.Word, next []shellcmd.Word) int {
-	head := leading(w)
+	head := w.Leading()
 	for i := 1; i < len(head); i++ {
 		letter := head[i]
 		name := n.long(letter)
@@ -215,7 +215,7 @@ func (c *Call) cluster(n *node, w shellcmd.Word, next []shellcmd.Word) int {
 		f := Flag{Name: name, Text: head}
 		if n.isBool(name) {
 			if strings.HasPrefix(head[i+1:], "=") {
-				f.Value = suffix(w, i+2)
+				f.Value = w.Skip(i + 2)
 				c.Flags = append(c.Flags, f)
 				return 0
 			}
@@ -223,10 +223,10 @@ func (c *Call) cluster(n *node, w shellcmd.Word, next []shellcmd.Word) int {
 			c.Flags = append(c.Flags, f)
 			continue
 		}
-		rest := suffix(w, i+1)
+		rest := w.Skip(i + 1)
 		if rest.Value != "" || !rest.Static {
-			if strings.HasPrefix(leading(rest), "=") {
-				rest = suffix(rest, 1)
+			if strings.HasPrefix(rest.Leading(), "=") {
+				rest = rest.Skip(1)
 			}
 			f.Value = rest
 			c.Flags = append(c.Flags, f)

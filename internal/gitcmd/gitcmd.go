@@ -117,7 +117,7 @@ func Parse(argv []shellcmd.Word, env []shellcmd.Assign, alias func(g *Global, na
 		if shell, isShell := strings.CutPrefix(strings.TrimSpace(value), "!"); isShell {
 			c.Shell = shell
 			for _, a := range rest[1:] {
-				c.Shell += " " + quote(a)
+				c.Shell += " " + a.Quote()
 			}
 			return c
 		}
@@ -202,11 +202,11 @@ func (c *Call) globals(args []shellcmd.Word) []shellcmd.Word {
 	g := &c.Global
 	for len(args) > 0 {
 		w := args[0]
-		head := leading(w)
+		head := w.Leading()
 		if !strings.HasPrefix(head, "-") {
 			return args
 		}
-		name, value, attached := cutWord(w, "=")
+		name, value, attached := w.Cut("=")
 		next := func() (shellcmd.Word, bool) {
 			if attached {
 				return value, true
@@ -225,12 +225,12 @@ func (c *Call) globals(args []shellcmd.Word) []shellcmd.Word {
 		case "-c":
 			attached = false
 			if v, ok := next(); ok {
-				g.set(v, "-c "+display(v))
+				g.set(v, "-c "+v.String())
 			}
 		case "--config-env":
 			if v, ok := next(); ok {
-				key, _, _ := cutWord(v, "=")
-				g.Config = append(g.Config, Setting{Key: canonicalKey(key), From: "--config-env=" + display(v)})
+				key, _, _ := v.Cut("=")
+				g.Config = append(g.Config, Setting{Key: canonicalKey(key), From: "--config-env=" + v.String()})
 			}
 		case "--git-dir":
 			if v, ok := next(); ok {
@@ -256,7 +256,7 @@ func (c *Call) globals(args []shellcmd.Word) []shellcmd.Word {
 }
 
 func (g *Global) set(w shellcmd.Word, from string) {
-	key, value, ok := cutWord(w, "=")
+	key, value, ok := w.Cut("=")
 	if key == "" {
 		return
 	}
@@ -299,7 +299,7 @@ func (c *Call) environment(env []shellcmd.Assign) {
 		}
 		c.Global.Config = append(c.Global.Config, Setting{
 			Key: canonicalKey(key.Value), Value: vars["GIT_CONFIG_VALUE_"+n],
-			From: "GIT_CONFIG_KEY_" + n + "=" + display(key),
+			From: "GIT_CONFIG_KEY_" + n + "=" + key.String(),
 		})
 	}
 	if v, ok := vars["GIT_CONFIG_PARAMETERS"]; ok {
@@ -453,7 +453,7 @@ func (c *Call) command(args []shellcmd.Word) {
 		if !w.Static && !w.Quoted {
 			c.Dynamic = true
 		}
-		head := leading(w)
+		head := w.Leading()
 		switch {
 		case w.Static && w.Value == "--":
 			c.Dashes = len(c.Operands)
@@ -515,7 +515,7 @@ func contains(list, word string) bool {
 // long reads --name, --name=value or --name value and returns how many words
 // of next it took.
 func (c *Call) long(t *table, w shellcmd.Word, next []shellcmd.Word) int {
-	name, value, attached := cutWord(w, "=")
+	name, value, attached := w.Cut("=")
 	name = name[2:]
 	text := "--" + name
 	if name == "help" || name == "help-all" {
@@ -543,7 +543,7 @@ func (c *Call) long(t *table, w shellcmd.Word, next []shellcmd.Word) int {
 
 // cluster reads -abc, -mvalue and -m value.
 func (c *Call) cluster(t *table, w shellcmd.Word, next []shellcmd.Word) int {
-	head := leading(w)
+	head := w.Leading()
 	if t == nil {
 		for i := 1; i < len(head); i++ {
 			c.Options = append(c.Options, Option{Name: head[i : i+1], Text: "-" + head[i:i+1]})
@@ -565,7 +565,7 @@ func (c *Call) cluster(t *table, w shellcmd.Word, next []shellcmd.Word) int {
 			return 0
 		}
 		o := Option{Name: d.name(), Text: head}
-		rest := suffix(w, i+1)
+		rest := w.Skip(i + 1)
 		switch {
 		case d.arity != none && (rest.Value != "" || !rest.Static):
 			o.Value, o.Has = rest, true

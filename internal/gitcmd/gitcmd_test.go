@@ -46,23 +46,23 @@ func show(c *Call) string {
 		}
 		b.WriteString(o.Name)
 		if o.Has {
-			b.WriteString("=" + display(o.Value))
+			b.WriteString("=" + o.Value.String())
 		}
 	}
 	for i, w := range c.Operands {
 		if i == c.Dashes {
 			b.WriteString(" --")
 		}
-		fmt.Fprintf(&b, " <%s>", display(w))
+		fmt.Fprintf(&b, " <%s>", w.String())
 	}
 	if c.Dashes == len(c.Operands) {
 		b.WriteString(" --")
 	}
 	for _, d := range c.Global.Dirs {
-		b.WriteString(" C:" + display(d))
+		b.WriteString(" C:" + d.String())
 	}
 	for _, s := range c.Global.Config {
-		b.WriteString(" c:" + s.Key + "=" + display(s.Value))
+		b.WriteString(" c:" + s.Key + "=" + s.Value.String())
 	}
 	for _, u := range c.Unknown {
 		b.WriteString(" ?" + u)

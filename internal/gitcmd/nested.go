@@ -24,7 +24,7 @@ func (c *Call) Nested() []Nested {
 				b.WriteByte(' ')
 			}
 			if len(words) > 1 {
-				b.WriteString(quote(w))
+				b.WriteString(w.Quote())
 			} else {
 				b.WriteString(w.Value)
 			}

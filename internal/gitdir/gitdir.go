@@ -7,9 +7,9 @@
 package gitdir
 
 import (
-	"io"
 	"os"
 	"path/filepath"
+	"sallyport/internal/regularfile"
 	"strings"
 )
 
@@ -215,20 +215,8 @@ func within(base, path string) string {
 const maxSmall = 1 << 20
 
 func readSmall(path string) (string, bool) {
-	fi, err := os.Stat(path)
-	if err != nil || !fi.Mode().IsRegular() {
-		return "", false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSmall+1))
-	if err != nil || len(data) > maxSmall {
-		return "", false
-	}
-	return string(data), true
+	data, err := regularfile.Read(path, maxSmall)
+	return string(data), err == nil
 }
 
 func config(commonDir string) string {

@@ -16,6 +16,7 @@ import (
 
 	"sallyport/internal/cli"
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 )
 
@@ -166,12 +167,7 @@ func (d *dispatcher) chainedHook() string {
 	if d.dir == "" {
 		return ""
 	}
-	f, err := os.Open(filepath.Join(d.dir, ChainFile))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxChain))
+	data, err := regularfile.Read(filepath.Join(d.dir, ChainFile), maxChain)
 	dir := strings.TrimSuffix(string(data), "\n")
 	if err != nil || dir == "" {
 		return ""

@@ -2,13 +2,13 @@ package gitrepo
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // ErrUnknownFormat is returned where git's files do not hold the answer in a
@@ -137,23 +137,6 @@ func exists(path string) bool {
 
 // readRefFile reads the beginning of a regular file.
 func readRefFile(path string) (string, error) {
-	data, err := readRegular(path, maxRefFile)
+	data, err := regularfile.Read(path, maxRefFile)
 	return string(data), err
-}
-
-func readRegular(path string, max int64) ([]byte, error) {
-	// Opening a FIFO would wait for a writer.
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, ErrUnknownFormat
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, max))
 }

@@ -13,6 +13,7 @@ import (
 
 	"sallyport/internal/childproc"
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // ErrNoGit is returned by [Status] where there is no git to ask.
@@ -125,7 +126,7 @@ func configContains(repo gitdir.Repo, words ...string) bool {
 		filepath.Join(repo.CommonDir, "config.worktree"),
 		filepath.Join(repo.GitDir, "config.worktree"),
 	} {
-		text, err := readRegular(path, maxConfig)
+		text, err := regularfile.Read(path, maxConfig)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 )
 
@@ -92,7 +92,7 @@ func Load(dir string) *Catalogue {
 			c.Problems = append(c.Problems, Problem{Path: dir, Err: fmt.Errorf("more than %d files, the rest is not read", maxFiles)})
 			break
 		}
-		raw, err := readBounded(path)
+		raw, err := regularfile.Read(path, maxFileBytes)
 		if err != nil {
 			c.Problems = append(c.Problems, Problem{Path: path, Err: err})
 			continue
@@ -170,28 +170,6 @@ func (s *Spec) Check() []error {
 		}
 	}
 	return errs
-}
-
-// readBounded reads a regular file of bounded size; anything else in its place
-// could keep a hook waiting.
-func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err == nil && len(raw) > maxFileBytes {
-		err = fmt.Errorf("more than %d KiB", maxFileBytes>>10)
-	}
-	return raw, err
 }
 
 // The shape of a catalogue file.

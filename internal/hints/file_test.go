@@ -111,7 +111,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"no fix", entry(`line = "allow the host."`, ``, `steps = ["First.", "Second."]`, ``, "[hint.fix.settings.sandbox.network]\nallowedDomains = [\"build.example.com\"]\nallowLocalBinding = true", ``), "fix says nothing"},
 		{"twice the same id", entry() + entry(), "defined twice"},
 		{"unknown id disabled", `disable = ["nonsense"]`, `no entry has the id "nonsense"`},
-		{"too large", "# " + strings.Repeat("x", maxFileBytes), "more than 512 KiB"},
+		{"too large", "# " + strings.Repeat("x", maxFileBytes), "larger than 512 KiB"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // claudeGrammar is Claude Code's, as `claude --help` of 2.1.332 shows it, with
@@ -102,7 +103,7 @@ func readSettings(value, dir string) (raw, base string, err error) {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(dir, file)
 	}
-	data, err := readRegular(file, maxSettings)
+	data, err := regularfile.Read(file, maxSettings)
 	if err != nil {
 		return "", "", errors.New(reason(err))
 	}

@@ -15,6 +15,7 @@ import (
 	"sallyport/internal/cli"
 	"sallyport/internal/gitdir"
 	"sallyport/internal/iso/mode"
+	"sallyport/internal/regularfile"
 )
 
 // Codex has two systems of configuration for its sandbox. A flag, a -c
@@ -329,7 +330,7 @@ func loadCodex(home, dir string, args []string) (codexConfig, error) {
 		for _, name := range names {
 			path := filepath.Join(d, name.Name())
 			if c.rules == "" && strings.HasSuffix(path, ".rules") {
-				if text, err := readRegular(path, maxSettings); err != nil || hasAllowRule(string(text)) {
+				if text, err := regularfile.Read(path, maxSettings); err != nil || hasAllowRule(string(text)) {
 					c.rules = path
 				}
 			}
@@ -358,7 +359,7 @@ func upwards(dir string) []string {
 
 // readTOML reads a TOML file; a missing one is nil.
 func readTOML(path string) (map[string]any, error) {
-	text, err := readRegular(path, maxConfig)
+	text, err := regularfile.Read(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) {
 		return nil, nil
 	}

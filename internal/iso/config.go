@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"sallyport/internal/dirs"
 	"sallyport/internal/iso/mode"
+	"sallyport/internal/regularfile"
 )
 
 // ConfigName is the launcher's file in the suite's configuration directory.
@@ -107,7 +106,7 @@ func LoadConfig(getenv func(string) string) (Config, error) {
 		return Config{}, nil
 	}
 	c := Config{Path: filepath.Join(dir, ConfigName)}
-	data, err := readRegular(c.Path, maxConfig)
+	data, err := regularfile.Read(c.Path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
@@ -189,28 +188,6 @@ func find(data []byte, word string) (line, col int) {
 		}
 	}
 	return 0, 0
-}
-
-// readRegular reads a regular file of at most max bytes. Anything else could
-// block, or be emptied by reading it.
-func readRegular(path string, max int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err == nil && int64(len(data)) > max {
-		return nil, fmt.Errorf("larger than %d KiB", max>>10)
-	}
-	return data, err
 }
 
 // reason is an error's cause without the path, which the message names already.

@@ -12,6 +12,7 @@ import (
 	"sallyport/internal/cli"
 	"sallyport/internal/iso/mode"
 	"sallyport/internal/program"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 	"sallyport/settings"
 )
@@ -280,7 +281,7 @@ func startsLauncher(path string) bool {
 	if !mayLeadBack(path) {
 		return false
 	}
-	text, err := readRegular(path, maxWrapper)
+	text, err := regularfile.Read(path, maxWrapper)
 	if err != nil {
 		return false
 	}

@@ -13,6 +13,7 @@ import (
 
 	"sallyport/internal/cli"
 	"sallyport/internal/iso/mode"
+	"sallyport/internal/regularfile"
 )
 
 const (
@@ -164,7 +165,7 @@ func (p *Plan) openCodeLoosens(w *cli.Process, asked string) error {
 		}
 	}
 	for _, file := range openCodeFiles(w, getenv) {
-		text, err := readRegular(file, maxSettings)
+		text, err := regularfile.Read(file, maxSettings)
 		if errors.Is(err, fs.ErrNotExist) || isNotDirectory(err) {
 			continue
 		}

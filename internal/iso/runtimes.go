@@ -16,6 +16,7 @@ import (
 
 	"sallyport/internal/dirs"
 	"sallyport/internal/iso/mode"
+	"sallyport/internal/regularfile"
 )
 
 // RuntimesName is the file in the suite's configuration directory that adds to
@@ -145,7 +146,7 @@ func loadRuntimes(getenv func(string) string) ([]*agentCLI, error) {
 		return builtin(), nil
 	}
 	path := filepath.Join(dir, RuntimesName)
-	data, err := readRegular(path, maxConfig)
+	data, err := regularfile.Read(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return builtin(), nil
 	}
@@ -326,6 +327,6 @@ func platformNames(platforms []string) []string {
 // isWSL1 reports the Windows Subsystem for Linux without a Linux kernel, where
 // no sandbox can be built.
 func isWSL1() bool {
-	release, err := readRegular("/proc/sys/kernel/osrelease", 1<<10)
+	release, err := regularfile.Read("/proc/sys/kernel/osrelease", 1<<10)
 	return err == nil && bytes.Contains(release, []byte("Microsoft")) && !bytes.Contains(release, []byte("WSL2"))
 }

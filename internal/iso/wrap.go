@@ -15,6 +15,7 @@ import (
 	"sallyport/internal/cli"
 	"sallyport/internal/dirs"
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 	"sallyport/settings"
 )
@@ -264,7 +265,7 @@ func (pol policy) bwrap(w *cli.Process) []string {
 		args = append(args, "--unshare-net")
 	}
 	// A program on the person's terminal could otherwise type into it.
-	if tiocsti, err := readRegular("/proc/sys/dev/tty/legacy_tiocsti", 16); term.IsTerminal(w.Stdin) && (err != nil || strings.TrimSpace(string(tiocsti)) != "0") {
+	if tiocsti, err := regularfile.Read("/proc/sys/dev/tty/legacy_tiocsti", 16); term.IsTerminal(w.Stdin) && (err != nil || strings.TrimSpace(string(tiocsti)) != "0") {
 		args = append(args, "--new-session")
 	}
 	var masks []string

@@ -18,6 +18,7 @@ import (
 
 	"sallyport/guards"
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // Limits of one run. Together they stay below the shortest time that a client
@@ -242,12 +243,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 // ReadFile implements [guards.World]. Only regular files are read, so that a
 // pipe or a device cannot hold the hook up.
 func (w *World) ReadFile(path string, limit int) ([]byte, bool) {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() || st.Size() > int64(limit) {
-		return nil, false
-	}
-	data, err := os.ReadFile(path)
-	return data, err == nil && len(data) <= limit
+	data, err := regularfile.Read(path, int64(limit))
+	return data, err == nil
 }
 
 // Stat implements [guards.World].

@@ -29,6 +29,7 @@ import (
 
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/gitdir"
+	"sallyport/internal/regularfile"
 )
 
 // A Store is the directory that holds the records. The zero value trusts
@@ -147,12 +148,7 @@ func (s Store) Recorded(key Key) (Record, bool) {
 	if s.dir == "" {
 		return Record{}, false
 	}
-	f, err := os.Open(s.path(key))
-	if err != nil {
-		return Record{}, false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxRecord))
+	data, err := regularfile.Read(s.path(key), maxRecord)
 	if err != nil {
 		return Record{}, false
 	}

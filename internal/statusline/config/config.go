@@ -5,7 +5,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"sallyport/internal/dirs"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/statusline"
 )
 
@@ -70,7 +70,7 @@ const maxFile = 64 << 10
 // default too, and the errors say what is wrong. Unknown keys are reported and
 // harmless.
 func Load(path string) (Config, []*Error) {
-	data, err := readFile(path)
+	data, err := regularfile.Read(path, maxFile)
 	if errors.Is(err, os.ErrNotExist) || path == "" {
 		return Default(), nil
 	}
@@ -78,26 +78,6 @@ func Load(path string) (Config, []*Error) {
 		return Default(), []*Error{{Path: path, Msg: err.Error()}}
 	}
 	return Parse(path, data)
-}
-
-func readFile(path string) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("larger than %d KiB", maxFile>>10)
-	}
-	return data, err
 }
 
 // A file is the TOML document.

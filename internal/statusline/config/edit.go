@@ -15,6 +15,7 @@ import (
 
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/dirs"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/statusline"
 )
 
@@ -456,7 +457,7 @@ func SetAll(path string, data []byte, changes []Change) ([]byte, error) {
 
 // Read is the text of the file, empty if there is none.
 func Read(path string) ([]byte, error) {
-	data, err := readFile(path)
+	data, err := regularfile.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

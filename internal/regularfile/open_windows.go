@@ -1,0 +1,3 @@
+package regularfile
+
+const nonblock = 0
