@@ -210,7 +210,7 @@ func (c *claude) ofAllScopes(name string) []*permission {
 func (c *claude) normal(p string) string {
 	n := normalPath(p, c.run.cfg.Home)
 	if c.run.cfg.Platform == "macos" {
-		n = strings.ToLower(n)
+		n = normalPath(strings.ToLower(n), strings.ToLower(c.run.cfg.Home))
 	}
 	return n
 }

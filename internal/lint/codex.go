@@ -15,7 +15,8 @@ type codex struct {
 	run    *run
 	config *value // of config.toml
 	rules  []prefixRule
-	// rulesFile is where findings about missing rules belong.
+	// rulesFile is where findings about missing rules belong: the first file of
+	// rules, or their directory.
 	rulesFile string
 }
 
@@ -29,14 +30,15 @@ const (
 // rules/*.rules.
 func Codex(cfg Config, dir string) *Report {
 	r := newRun(cfg, "codex")
-	c := &codex{run: r, rulesFile: filepath.Join(dir, "rules")}
+	rules := filepath.Join(dir, "rules")
+	c := &codex{run: r, rulesFile: rules}
 	usable := false
 	if f, ok := r.load(filepath.Join(dir, "config.toml")); ok {
 		if c.config, usable = r.toml(f); usable {
 			r.shapes(c.config, codexShapes, nil)
 		}
 	}
-	names, err := ruleFiles(r.resolve(c.rulesFile))
+	names, err := ruleFiles(r.resolve(rules))
 	if err != nil {
 		r.in("P001", c.rulesFile, "cannot be read: "+reason(err), "name a directory of *.rules files")
 	}
@@ -44,9 +46,12 @@ func Codex(cfg Config, dir string) *Report {
 		r.in("X718", c.rulesFile, fmt.Sprintf("%d files are too many, the first %d are read", len(names), maxRuleFiles), "", severity(Error))
 		names = names[:maxRuleFiles]
 	}
+	if len(names) > 0 {
+		c.rulesFile = filepath.Join(rules, names[0])
+	}
 	budget := newBudget()
 	for _, name := range names {
-		if f, ok := r.load(filepath.Join(c.rulesFile, name)); ok {
+		if f, ok := r.load(filepath.Join(rules, name)); ok {
 			c.rules = append(c.rules, r.starlark(f, budget)...)
 		}
 	}
@@ -158,11 +163,7 @@ func (r reporter) prefix(p *prefixRule, message string, opts ...option) {
 
 // missing reports rules that are not there.
 func (c *codex) missing(r reporter, message string) {
-	at, line := c.rulesFile, 1
-	if len(c.rules) > 0 {
-		at = c.rules[0].file.name
-	}
-	r.run.add(Finding{ID: r.rule.ID, Severity: r.rule.Severity, File: at, Line: line, Column: 1, Path: "prefix_rule", Message: message, Help: r.rule.Fix, value: message})
+	r.run.add(Finding{ID: r.rule.ID, Severity: r.rule.Severity, File: c.rulesFile, Line: 1, Column: 1, Path: "prefix_rule", Message: message, Help: r.rule.Fix, value: message})
 }
 
 func prefixRelated(p *prefixRule) option {

@@ -35,7 +35,7 @@ func (r *Report) Human(w io.Writer, quiet bool) {
 	}
 	if !quiet && len(r.Findings) > 0 {
 		fmt.Fprintf(w, "sandbox-lint: %s, %s, %s; sandbox-lint explain ID says more\n",
-			count(r.Count(Error), "error"), count(r.Count(Warning), "warning"), count(r.Count(Info), "note"))
+			count(r.Count(Error), "error"), count(r.Count(Warning), "warning"), count(r.Count(Info), "remark"))
 	}
 }
 

@@ -57,7 +57,7 @@ type merge struct {
 func Merged(cfg Config, scopes Scopes, dump bool) *Report {
 	r := newRun(cfg, "merged")
 	m := &merge{run: r}
-	env := settings.OSEnv(cfg.Getenv)
+	env := settings.OSEnv(r.cfg.Getenv)
 	env.Home = cfg.Home
 	session := settings.Session{Start: cfg.Dir}
 	var found []settings.Layer

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -526,15 +527,12 @@ func constrainedHost(pattern string) string {
 	}
 	for _, w := range words[1:] {
 		w = strings.Trim(w, `"'`)
-		if w == "" || w[0] == '-' {
+		if w == "" || w[0] == '-' || w[0] == '*' {
 			continue
 		}
-		host := strings.Trim(hostOf(w), "*")
+		host := strings.Trim(hostOf(w), ".*")
 		if strings.Contains(w, "://") || isHost(host) {
-			if host = strings.Trim(host, ".*"); host == "" {
-				host = "example.com"
-			}
-			return host
+			return cmp.Or(host, "example.com")
 		}
 	}
 	return ""
