@@ -18,6 +18,10 @@ type claude struct {
 	others []permission
 	// sandboxOn is what the session gets; of one file, what the file says.
 	sandboxOn bool
+	// stops remembers the commands that a deny or ask rule decides.
+	stops map[string]bool
+	// normals remembers paths: the forbidden ones are compared with every entry.
+	normals map[string]string
 }
 
 // claudeShapes are the keys that the checks look at.
@@ -208,6 +212,18 @@ func (c *claude) ofAllScopes(name string) []*permission {
 
 // normal is a path as invariants compare it.
 func (c *claude) normal(p string) string {
+	if n, ok := c.normals[p]; ok {
+		return n
+	}
+	if c.normals == nil {
+		c.normals = make(map[string]string)
+	}
+	n := c.normalize(p)
+	c.normals[p] = n
+	return n
+}
+
+func (c *claude) normalize(p string) string {
 	n := normalPath(p, c.run.cfg.Home)
 	if c.run.cfg.Platform == "macos" {
 		n = normalPath(strings.ToLower(n), strings.ToLower(c.run.cfg.Home))

@@ -187,9 +187,11 @@ func (r *Report) SARIF(w io.Writer) error {
 		"$schema": "https://json.schemastore.org/sarif-2.1.0.json",
 		"version": "2.1.0",
 		"runs": []object{{
-			"tool":       object{"driver": object{"name": "sandbox-lint", "rules": rules}},
-			"columnKind": "unicodeCodePoints",
-			"results":    results,
+			"tool":             object{"driver": object{"name": "sandbox-lint", "language": "en-US", "rules": rules}},
+			"columnKind":       "unicodeCodePoints",
+			"language":         "en-US",
+			"newlineSequences": []string{"\r\n", "\n"},
+			"results":          results,
 		}},
 	})
 }

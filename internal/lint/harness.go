@@ -20,7 +20,7 @@ var harnessRules = []check[struct{}]{
 		Why:     "nothing looks at a command before it runs",
 		Example: "a directory without bin/agent-guard",
 		Fix:     "install agent-guard and wire it into the harness"}},
-	{Rule: Rule{ID: "H803", Severity: Info,
+	{Rule: Rule{ID: "H803", Severity: Info, Hard: true,
 		Summary: "both components are there",
 		Why:     "presence is no proof that a harness is wired to them",
 		Example: "a directory with bin/agent-iso and bin/agent-guard",

@@ -11,6 +11,8 @@
 // spent on it are bounded, and what goes over a bound is a finding.
 package lint
 
+//go:generate go test -run TestManualIsGenerated . -update
+
 import (
 	"cmp"
 	"slices"
@@ -153,6 +155,8 @@ type run struct {
 	report *Report
 	ranks  map[string]int
 	rules  map[string]*Rule
+
+	compared int // spent on comparing rules, see maxCompare
 }
 
 func newRun(cfg Config, mode string) *run {

@@ -216,6 +216,11 @@ func (m *merge) merged() *value {
 // join merges what stands at one path, strongest first. The values are there
 // and count.
 func (m *merge) join(path []string, vs []*value) *value {
+	// No setting lies that deep, and the lookups below cost the depth squared.
+	const deepest = 32
+	if len(path) > deepest {
+		return vs[0]
+	}
 	top := *vs[0]
 	top.kids, top.opened = nil, true
 	switch top.kind {
@@ -381,7 +386,7 @@ func (m *merge) defeated(r reporter) {
 						others = append(others, &l.others[i])
 					}
 				}
-				if by := coveredBy(p, others); by != nil {
+				if by := l.coveredBy(p, others); by != nil {
 					r.at(p.value, fmt.Sprintf("%s is defeated by the %s rule %s of the %s file %s", quote(p.value.text), list, quote(by.value.text), by.value.file.scope, by.value.file.name), related(by.value))
 					break
 				}
@@ -429,8 +434,9 @@ func (m *merge) differs(r reporter) {
 		}
 		switch v.kind {
 		case settings.Object:
+			members := byName(own)
 			for _, kid := range v.children() {
-				walk(kid, own.get(kid.name), joinPath(path, []string{kid.name}))
+				walk(kid, members[kid.name], joinPath(path, []string{kid.name}))
 			}
 		case settings.Array:
 			for _, kid := range v.children() {

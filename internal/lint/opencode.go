@@ -174,6 +174,9 @@ func decide(rules []openRule, tool, input string) (index int, action string) {
 	return -1, "allow"
 }
 
+// maxAgentWork bounds the comparisons made for agents.
+const maxAgentWork = 3_000_000
+
 const unlisted = "zzz-unlisted --x"
 
 // defaultBash decides a command that no rule names.
@@ -356,7 +359,12 @@ func (o *openCode) because(r reporter, index int, tool, message string) {
 }
 
 func (o *openCode) badAgents(r reporter) {
+	spent := 0
 	for _, agent := range o.agents {
+		if spent += 30 * (len(o.rules) + len(agent.rules)); spent > maxAgentWork {
+			r.at(agent.value, fmt.Sprintf("agent %s and those behind it are not judged: there are too many rules", quote(agent.name)))
+			return
+		}
 		rules := append(o.rules[:len(o.rules):len(o.rules)], agent.rules...)
 		var failed []string
 		if _, allowed := defaultBash(rules); allowed {

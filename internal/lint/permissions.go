@@ -9,11 +9,30 @@ import (
 	"sallyport/settings"
 )
 
-// maxRules bounds what is compared pair by pair; a list of this length has no
-// reader any more.
-const maxRules = 4000
+// maxRules bounds how many rules are compared pair by pair.
+const maxRules = 2000
 
-// each runs a check for every entry of the lists named.
+// maxCompare bounds what a run spends on comparing rules, in units of about a
+// nanosecond. A long list of short rules, or a short one of long ones, has no
+// reader any more.
+const maxCompare = 60_000_000
+
+// covers is [permission.covers] as long as there is work left to spend.
+func (c *claude) covers(p, other *permission) bool {
+	if p.tool != other.tool && !strings.Contains(p.tool, "*") && p.tool != "Read" && !strings.HasPrefix(p.tool, "mcp__") {
+		return false
+	}
+	if p.isCommand() && len(p.commands) > 0 && len(other.commands) > 0 {
+		a, b := p.commands[0], other.commands[0]
+		if a != "" && b != "" && a[0] != '*' && a[0] != b[0] {
+			return false
+		}
+	}
+	c.run.compared += 20 + len(p.spec)*len(other.spec)/4
+	return c.run.compared < maxCompare && p.covers(other)
+}
+
+// eachRule runs a check for every entry of the lists named.
 func eachRule(lists string, f func(*claude, *permission, reporter)) func(*claude, reporter) {
 	return func(c *claude, r reporter) {
 		for i := range c.rules {
@@ -25,17 +44,19 @@ func eachRule(lists string, f func(*claude, *permission, reporter)) func(*claude
 }
 
 // coveredBy is the first of the rules that covers p, nil without one.
-func coveredBy(p *permission, rules []*permission) *permission {
+func (c *claude) coveredBy(p *permission, rules []*permission) *permission {
 	for _, other := range rules {
-		if other.covers(p) {
+		if c.covers(other, p) {
 			return other
 		}
 	}
 	return nil
 }
 
-// tooMany reports lists that are not compared.
-func (c *claude) tooMany() bool { return len(c.rules)+len(c.others) > maxRules }
+// tooMany reports rules that are not compared, or no further.
+func (c *claude) tooMany() bool {
+	return len(c.rules)+len(c.others) > 2*maxRules || c.run.compared >= maxCompare
+}
 
 var permissionRules = []check[*claude]{
 	{Rule{ID: "R301", Severity: Warning, Mends: true,
@@ -61,10 +82,10 @@ var permissionRules = []check[*claude]{
 		Example: `{"permissions": {"allow": ["Bash(gh pr view *)"], "ask": ["Bash(gh *)"]}}`,
 		Fix:     "narrow the ask rule, or drop the allow rule"},
 		eachRule("allow", func(c *claude, p *permission, r reporter) {
-			if c.tooMany() || coveredBy(p, c.ofAllScopes("deny")) != nil {
+			if c.tooMany() || c.coveredBy(p, c.ofAllScopes("deny")) != nil {
 				return
 			}
-			if ask := coveredBy(p, c.ofAllScopes("ask")); ask != nil {
+			if ask := c.coveredBy(p, c.ofAllScopes("ask")); ask != nil {
 				r.at(p.value, fmt.Sprintf("%s always prompts: the ask rule %s%s covers it", quote(p.value.text), quote(ask.value.text), elsewhere(p, ask)), related(ask.value))
 			}
 		})},
@@ -77,7 +98,7 @@ var permissionRules = []check[*claude]{
 			if c.tooMany() {
 				return
 			}
-			if deny := coveredBy(p, c.ofAllScopes("deny")); deny != nil {
+			if deny := c.coveredBy(p, c.ofAllScopes("deny")); deny != nil {
 				r.at(p.value, fmt.Sprintf("%s is never reached: the deny rule %s%s covers it", quote(p.value.text), quote(deny.value.text), elsewhere(p, deny)), related(deny.value))
 			}
 		})},
@@ -410,10 +431,12 @@ func (c *claude) redundant(list string, r reporter) {
 		first[p.value.text] = p
 		kept = append(kept, p)
 	}
-	if c.tooMany() {
-		if len(rules) > maxRules/4 {
-			r.at(c.root.get("permissions", list), fmt.Sprintf("%d rules are too many to compare with each other", len(rules)), help("replace them with patterns"))
+	defer func() {
+		if c.tooMany() && len(rules) > 0 {
+			r.at(c.root.get("permissions", list), "the rules are too many, or too long, to be compared with each other", help("replace them with patterns"), of(list))
 		}
+	}()
+	if c.tooMany() {
 		return
 	}
 	required := func(p *permission) bool { return list == "deny" && slices.Contains(c.requiredDeny(), p.value.text) }
@@ -425,11 +448,11 @@ func (c *claude) redundant(list string, r reporter) {
 		for j, other := range kept {
 			// An Edit deny also closes the path to the sandbox's writes, which
 			// a Read deny does not.
-			if p.tool != other.tool && other.tool == "Read" || !other.covers(p) {
+			if p.tool != other.tool && other.tool == "Read" || !c.covers(other, p) {
 				continue
 			}
 			// Of two that cover each other the later one goes.
-			if j > i && !required(other) && p.covers(other) {
+			if j > i && !required(other) && c.covers(p, other) {
 				continue
 			}
 			r.at(p.value, fmt.Sprintf("%s is covered by %s", quote(p.value.text), quote(other.value.text)), related(other.value))
@@ -469,14 +492,19 @@ func (c *claude) approves(p *permission) (labels []string) {
 
 // stopped reports that a deny or ask rule decides a command.
 func (c *claude) stopped(tool, command string) bool {
-	for _, list := range []string{"deny", "ask"} {
-		for _, p := range c.ofAllScopes(list) {
-			if p.matches(tool, command) {
-				return true
-			}
-		}
+	key := tool + " " + command
+	answer, known := c.stops[key]
+	if known {
+		return answer
 	}
-	return false
+	for _, list := range []string{"deny", "ask"} {
+		answer = answer || slices.ContainsFunc(c.ofAllScopes(list), func(p *permission) bool { return p.matches(tool, command) })
+	}
+	if c.stops == nil {
+		c.stops = make(map[string]bool)
+	}
+	c.stops[key] = answer
+	return answer
 }
 
 // allowedReader is an allow rule under which a program reads any file.

@@ -204,7 +204,7 @@ var sandboxRules = []check[*claude]{
 				}
 				is := []string{"permissions", "deny"}
 				asked := parsePermission(&value{kind: settings.String, text: want, file: c.file}, "deny", c.run.anchorsOf(c.file, c.run.cfg.Dir))
-				i := slices.IndexFunc(deny, func(p *permission) bool { return p.covers(&asked) })
+				i := slices.IndexFunc(deny, func(p *permission) bool { return c.covers(p, &asked) })
 				if i < 0 {
 					r.under(c.root, is, "lacks "+quote(want), help("add "+quote(want)+" to permissions.deny"), of(want))
 					continue

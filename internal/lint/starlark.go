@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,12 +16,13 @@ import (
 
 // Limits on what a rules file may cost. It is a program of strangers.
 const (
-	maxRulesFile  = 512 << 10
-	maxStarDepth  = 60 // nesting of expressions
-	maxStarSteps  = 1_000_000
-	maxStarValues = 1 << 18 // parts and bytes of what goes into one operation
-	maxExamples   = 1000
-	starTime      = 600 * time.Millisecond // for all files of a run
+	maxRulesFile   = 512 << 10
+	maxStarDepth   = 60  // nesting of expressions
+	maxStarPostfix = 300 // calls, indexes and attributes of one statement
+	maxStarSteps   = 1_000_000
+	maxStarValues  = 1 << 18 // parts and bytes of what goes into one operation
+	maxExamples    = 1000
+	starTime       = 600 * time.Millisecond // for all files of a run
 )
 
 // A budget is the time that is left for evaluating rules files.
@@ -42,6 +44,11 @@ func (r *run) starlark(f *file, b *budget) []prefixRule {
 	}
 	if !utf8.Valid(f.data) {
 		return fail(1, 1, "not valid UTF-8")
+	}
+	if at := bytes.IndexByte(f.data, 0); at >= 0 {
+		// The scanner takes it for the end of the file.
+		line, column := f.position(at)
+		return fail(line, column, "a null byte")
 	}
 	if at := starTooDeep(f.data); at >= 0 {
 		line, column := f.position(at)
@@ -125,9 +132,14 @@ func starError(err error) (line, column int, message string) {
 // since the parser recurses on them as well, chains of operators and keywords
 // that take one operand.
 func starTooDeep(data []byte) int {
-	depth, chain := 0, 0
+	depth, chain, postfix := 0, 0, 0
 	for i := 0; i < len(data); i++ {
 		c := data[i]
+		if c == '.' || (c == '(' || c == '[') && i > 0 && (data[i-1] == ')' || data[i-1] == ']') {
+			if postfix++; postfix > maxStarPostfix {
+				return i
+			}
+		}
 		switch {
 		case c == '#':
 			for i+1 < len(data) && data[i+1] != '\n' {
@@ -160,7 +172,7 @@ func starTooDeep(data []byte) int {
 				}
 			}
 		case c == '\n' && depth == 0:
-			chain = 0
+			chain, postfix = 0, 0
 		}
 	}
 	return -1

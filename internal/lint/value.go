@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"sallyport/settings"
 )
@@ -16,16 +15,25 @@ type file struct {
 	name   string
 	data   []byte
 	lines  []int // offsets of line starts, made on first use
+	marks  []int // characters before every markStep-th byte
+	chars  int   // in all
 	scope  settings.Scope
 	scoped bool // scope is known
 	layer  int  // of a merge
 }
 
 // position turns an offset into line and column, from 1, columns in characters.
+// It is asked for every finding, and a hostile file is one line.
 func (f *file) position(offset int) (line, column int) {
 	if f.lines == nil {
 		f.lines = []int{0}
 		for i, c := range f.data {
+			if i%markStep == 0 {
+				f.marks = append(f.marks, f.chars)
+			}
+			if !continues(c) {
+				f.chars++
+			}
 			if c == '\n' {
 				f.lines = append(f.lines, i+1)
 			}
@@ -33,12 +41,31 @@ func (f *file) position(offset int) (line, column int) {
 	}
 	offset = max(0, min(offset, len(f.data)))
 	line = sort.SearchInts(f.lines, offset+1)
-	start := f.data[f.lines[line-1]:offset]
-	if line == 1 {
-		start = bytes.TrimPrefix(start, []byte("\xef\xbb\xbf"))
+	column = f.before(offset) - f.before(f.lines[line-1]) + 1
+	if line == 1 && offset > 0 && bytes.HasPrefix(f.data, []byte("\xef\xbb\xbf")) {
+		column--
 	}
-	return line, utf8.RuneCount(start) + 1
+	return line, column
 }
+
+const markStep = 1024
+
+// before is the number of characters before an offset.
+func (f *file) before(offset int) int {
+	if offset >= len(f.data) {
+		return f.chars
+	}
+	n := f.marks[offset/markStep]
+	for _, c := range f.data[offset/markStep*markStep : offset] {
+		if !continues(c) {
+			n++
+		}
+	}
+	return n
+}
+
+// continues reports a byte inside a UTF-8 sequence.
+func continues(c byte) bool { return c&0xc0 == 0x80 }
 
 // A value is a piece of configuration that knows its place, whatever syntax it
 // was written in. In a merge its children may come from several files. A nil
@@ -255,7 +282,11 @@ func (v *value) writeIn(b *strings.Builder, names []string, hide func([]string, 
 			}
 			b.WriteString(quote(kid.name))
 			b.WriteByte(':')
-			kid.writeIn(b, append(names[:len(names):len(names)], kid.name), hide)
+			in := names
+			if hide != nil {
+				in = append(names[:len(names):len(names)], kid.name)
+			}
+			kid.writeIn(b, in, hide)
 		}
 		b.WriteByte('}')
 	default:
