@@ -25,11 +25,8 @@ func TestRulesAreComplete(t *testing.T) {
 			}
 		}
 	}
-	hard := []string{"P003"}
-	for _, n := range []string{"SL101", "SL102", "SL103", "SL104", "SL105", "SL106", "SL107", "SL108", "SL109", "SL111", "O501", "O502", "O503", "O505", "O506", "O507", "O509",
-		"K601", "K602", "K603", "K604", "K605", "X701", "X702", "X703", "X704", "X705", "X706", "X707", "X708", "X709", "X710", "X711", "X712", "X713", "X715", "H801", "H802", "H803"} {
-		hard = append(hard, n)
-	}
+	hard := []string{"P003", "SL101", "SL102", "SL103", "SL104", "SL105", "SL106", "SL107", "SL108", "SL109", "SL111", "O501", "O502", "O503", "O505", "O506", "O507", "O509",
+		"K601", "K602", "K603", "K604", "K605", "X701", "X702", "X703", "X704", "X705", "X706", "X707", "X708", "X709", "X710", "X711", "X712", "X713", "X715", "H801", "H802", "H803"}
 	for _, r := range Rules() {
 		if want := slices.Contains(hard, r.ID); r.Hard != want {
 			t.Errorf("%s: hard %v, want %v", r.ID, r.Hard, want)

@@ -1,12 +1,10 @@
 package lint
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"sallyport/internal/bashrule"
-	"sallyport/settings"
 )
 
 // A permission is one entry of permissions.allow, ask or deny.
@@ -404,12 +402,4 @@ func domainCovers(a, b string) bool {
 	// "*.x" matches what ends in ".x" with something before it.
 	return ok && strings.HasPrefix(suffix, ".") && !strings.Contains(suffix, "*") &&
 		strings.HasSuffix(b, suffix) && len(b) > len(suffix)
-}
-
-// dir is the directory that "/" stands for in the rules of a file.
-func sourceDir(f *file, dir string) string {
-	if f.scoped && (f.scope == settings.Local || f.scope == settings.Project) {
-		return dir
-	}
-	return path.Dir(f.name)
 }

@@ -92,14 +92,8 @@ func jsonValue(f *file, n settings.Node) *value {
 	return v
 }
 
-// each calls f for the members and elements in order. Of several members of
-// one name only the last is there.
-func (v *value) each(f func(*value)) {
-	for _, kid := range v.children() {
-		f(kid)
-	}
-}
-
+// children are the members and elements in order. Of several members of one
+// name only the last is there.
 func (v *value) children() []*value {
 	if v == nil {
 		return nil
