@@ -28,6 +28,7 @@ func TestRealisticSettings(t *testing.T) {
 			"R306 ../shared/*", "R307", "R312 WebFetch(https://docs.rs/*)", "R313 bash(ls)", "R319 Bash(sudo"}, noSandbox, 17},
 		{"monorepo-ask", []string{"R302 Bash(gh pr view *)", "R302 Bash(gh pr diff *)", "R304 Bash(gh auth token *)"}, noSandbox, 17},
 		{"infra", []string{"R309 Bash(kubectl get *)"}, noSandbox, 17},
+		{"agent-toolkit", []string{"R304 Bash(git push --force *)"}, []string{"SL118", "SL119", "SL120 true"}, 0},
 		{"hooks-only", nil, []string{"SL101", "SL108"}, 0},
 		{"sandbox-minimal", nil, []string{"SL103", "SL115 *", "SL119", "SL121"}, 17},
 	}

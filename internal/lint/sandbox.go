@@ -311,6 +311,8 @@ var sandboxRules = []check[*claude]{
 		inSandbox(func(c *claude, s *value, r reporter) {
 			mustNotBe(true, "sandbox", "enableWeakerNestedSandbox")(c, s, r)
 			mustNotBe(true, "sandbox", "enableWeakerNetworkIsolation")(c, s, r)
+			// Published settings have it here, where guides put it too.
+			mustNotBe(true, "sandbox", "network", "enableWeakerNetworkIsolation")(c, s, r)
 		})},
 	{Rule{ID: "SL121", Severity: Warning, Mends: true,
 		Summary: "sandbox.credentials.envVars does not take away the usual tokens",

@@ -203,6 +203,7 @@ func TestSandboxSwitches(t *testing.T) {
 		{"/sandbox/enableWeakerNestedSandbox", true, []string{"SL120:warning"}},
 		{"/sandbox/enableWeakerNetworkIsolation", true, []string{"SL120:warning"}},
 		{"/sandbox/enableWeakerNestedSandbox", false, nil},
+		{"/sandbox/network/enableWeakerNetworkIsolation", true, []string{"SL120:warning"}},
 		{"/sandbox/credentials/envVars", []string{}, []string{"SL121:warning"}},
 		{"/sandbox/credentials/envVars/0/mode", "mask", nil},
 		{"/sandbox/credentials/envVars/0/mode", "allow", []string{"SL121:warning"}},
