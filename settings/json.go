@@ -67,7 +67,17 @@ const maxDepth = 10_000
 // comments, no trailing commas), with a byte order mark passed over and the last
 // of several members of one name winning. The error is a *[SyntaxError].
 func ParseDocument(data []byte) (*Document, error) {
-	p := parser{data: data, dup: -1}
+	return parse(parser{data: data, dup: -1})
+}
+
+// ParseJSONC is [ParseDocument] for files of other clients that may hold //
+// and /* */ comments and a comma behind the last member or element.
+func ParseJSONC(data []byte) (*Document, error) {
+	return parse(parser{data: data, dup: -1, relaxed: true})
+}
+
+func parse(p parser) (*Document, error) {
+	data := p.data
 	if bytes.HasPrefix(data, byteOrderMark) {
 		p.pos = len(byteOrderMark)
 	}
@@ -102,11 +112,12 @@ func position(data []byte, offset int) (line, column int) {
 }
 
 type parser struct {
-	data  []byte
-	pos   int
-	dup   int
-	err   string
-	errAt int
+	data    []byte
+	pos     int
+	dup     int
+	err     string
+	errAt   int
+	relaxed bool // comments and trailing commas are let through
 }
 
 func (p *parser) fail(at int, message string) {
@@ -118,10 +129,36 @@ func (p *parser) space() {
 		switch p.data[p.pos] {
 		case ' ', '\t', '\n', '\r':
 			p.pos++
+		case '/':
+			n := 0
+			if p.relaxed {
+				n = commentLen(p.data[p.pos:])
+			}
+			if n == 0 {
+				return
+			}
+			p.pos += n
 		default:
 			return
 		}
 	}
+}
+
+// commentLen is the length of the comment that s begins with, 0 if there is
+// none or it never ends.
+func commentLen(s []byte) int {
+	switch {
+	case bytes.HasPrefix(s, []byte("//")):
+		if end := bytes.IndexByte(s, '\n'); end >= 0 {
+			return end
+		}
+		return len(s)
+	case bytes.HasPrefix(s, []byte("/*")):
+		if end := bytes.Index(s[2:], []byte("*/")); end >= 0 {
+			return 2 + end + 2
+		}
+	}
+	return 0
 }
 
 // unexpected describes what stands at the current position in place of what
@@ -131,6 +168,9 @@ func (p *parser) unexpected(want string) string {
 		return "the file ends here, expected " + want
 	}
 	rest := p.data[p.pos:]
+	if p.relaxed && bytes.HasPrefix(rest, []byte("/*")) {
+		return "this comment never ends"
+	}
 	if rest[0] == '#' || bytes.HasPrefix(rest, []byte("//")) || bytes.HasPrefix(rest, []byte("/*")) {
 		return "comments are not allowed in JSON"
 	}
@@ -217,8 +257,16 @@ func (p *parser) container(depth int) (n node, ok bool) {
 			p.pos++
 			p.space()
 			if p.pos < len(p.data) && p.data[p.pos] == closer {
-				p.fail(comma, "trailing comma")
-				return n, false
+				if !p.relaxed {
+					p.fail(comma, "trailing comma")
+					return n, false
+				}
+				p.pos++
+				n.end = p.pos
+				if isObject {
+					p.shadow(n.kids)
+				}
+				return n, true
 			}
 		case closer:
 			p.pos++
@@ -449,6 +497,9 @@ type Node struct {
 // Root is the whole document.
 func (d *Document) Root() Node { return Node{d, &d.root, d.root.start} }
 
+// Bytes is the text that was parsed. The caller must not change it.
+func (d *Document) Bytes() []byte { return d.data }
+
 // Repeated is the place of the first member name that its object already had;
 // ok is false when there is none.
 func (d *Document) Repeated() (line, column int, ok bool) {
@@ -511,6 +562,32 @@ func (n Node) Each(f func(name string, value Node) bool) {
 	}
 }
 
+// EachRepeated calls f for every member, in order, with those that a later one
+// of the same name replaces: repeated says that an earlier member of the object
+// has the name. It ends when f returns false.
+func (n Node) EachRepeated(f func(name string, value Node, repeated bool) bool) {
+	if n.Kind() != Object {
+		return
+	}
+	var seen map[string]bool
+	for i := range n.n.kids {
+		if n.n.kids[i].shadowed {
+			seen = make(map[string]bool)
+			break
+		}
+	}
+	for i := range n.n.kids {
+		k := &n.n.kids[i]
+		repeated := seen[k.name]
+		if seen != nil {
+			seen[k.name] = true
+		}
+		if !f(k.name, Node{n.doc, &k.value, k.nameAt}, repeated) {
+			return
+		}
+	}
+}
+
 // Bool is the value of a boolean.
 func (n Node) Bool() (value, ok bool) {
 	if n.Kind() != Bool {
@@ -559,4 +636,12 @@ func (n Node) Position() (line, column int) {
 		return 0, 0
 	}
 	return position(n.doc.data, n.at)
+}
+
+// Offset is where the value begins in [Document.Bytes], -1 for an absent node.
+func (n Node) Offset() int {
+	if n.n == nil {
+		return -1
+	}
+	return n.n.start
 }
