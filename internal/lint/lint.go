@@ -156,7 +156,8 @@ type run struct {
 	ranks  map[string]int
 	rules  map[string]*Rule
 
-	compared int // spent on comparing rules, see maxCompare
+	formsOf  map[string][]string // see forms
+	compared int                 // spent on comparing rules, see maxCompare
 }
 
 func newRun(cfg Config, mode string) *run {

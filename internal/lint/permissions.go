@@ -481,7 +481,7 @@ func (c *claude) singleSlash(p *permission) bool {
 func (c *claude) approves(p *permission) (labels []string) {
 	for _, probe := range c.run.probes() {
 		for _, tool := range []string{"Bash", "PowerShell"} {
-			if p.matches(tool, probe.Command) && !c.stopped(tool, probe.Command) {
+			if p.matches(tool, c.run.forms(probe.Command)) && !c.stopped(tool, probe.Command) {
 				labels = append(labels, probe.Label)
 				break
 			}
@@ -498,7 +498,7 @@ func (c *claude) stopped(tool, command string) bool {
 		return answer
 	}
 	for _, list := range []string{"deny", "ask"} {
-		answer = answer || slices.ContainsFunc(c.ofAllScopes(list), func(p *permission) bool { return p.matches(tool, command) })
+		answer = answer || slices.ContainsFunc(c.ofAllScopes(list), func(p *permission) bool { return p.matches(tool, c.run.forms(command)) })
 	}
 	if c.stops == nil {
 		c.stops = make(map[string]bool)
@@ -511,7 +511,7 @@ func (c *claude) stopped(tool, command string) bool {
 func (c *claude) allowedReader() *permission {
 	for _, p := range c.list("allow") {
 		for _, command := range []string{"cat x", "python x", "python3 x", "head x", "tail x", "less x", "grep x x", "sed x x", "awk x x", "node x", "perl x", "ruby x"} {
-			if p.matches("Bash", command) && !c.stopped("Bash", command) {
+			if p.matches("Bash", c.run.forms(command)) && !c.stopped("Bash", command) {
 				return p
 			}
 		}

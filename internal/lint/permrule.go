@@ -3,8 +3,6 @@ package lint
 import (
 	"slices"
 	"strings"
-
-	"sallyport/internal/bashrule"
 )
 
 // A permission is one entry of permissions.allow, ask or deny.
@@ -159,8 +157,8 @@ func commandForms(spec string) []string {
 }
 
 // matches reports whether the rule decides a call of a command tool. It is
-// asked for single commands only.
-func (p *permission) matches(tool, command string) bool {
+// asked for single commands only, in all the forms that rules are compared with.
+func (p *permission) matches(tool string, forms []string) bool {
 	if p.broken || !toolCovers(p.tool, tool, p.list) {
 		return false
 	}
@@ -170,10 +168,10 @@ func (p *permission) matches(tool, command string) bool {
 	if p.tool != tool || p.hasParameterSyntax() {
 		return false
 	}
-	if tool == "PowerShell" {
-		command = strings.ToLower(command)
-	}
-	return slices.ContainsFunc(bashrule.Forms(command), func(form string) bool {
+	return slices.ContainsFunc(forms, func(form string) bool {
+		if tool == "PowerShell" {
+			form = strings.ToLower(form)
+		}
 		return slices.ContainsFunc(p.commands, func(pattern string) bool { return covers(pattern, form) })
 	})
 }

@@ -3,6 +3,8 @@ package lint
 import (
 	"slices"
 	"strings"
+
+	"sallyport/internal/bashrule"
 )
 
 // A Probe is a command that no configuration may approve without a question,
@@ -40,6 +42,19 @@ var dangers = []Probe{
 // probes are the built-in commands and those of the policy.
 func (r *run) probes() []Probe {
 	return append(dangers[:len(dangers):len(dangers)], r.cfg.Policy.DangerousCommands...)
+}
+
+// forms are those of [bashrule.Forms], worked out once a run.
+func (r *run) forms(command string) []string {
+	forms, ok := r.formsOf[command]
+	if !ok {
+		if r.formsOf == nil {
+			r.formsOf = make(map[string][]string)
+		}
+		forms = bashrule.Forms(command)
+		r.formsOf[command] = forms
+	}
+	return forms
 }
 
 // labelList joins labels in order, each once.
