@@ -157,6 +157,39 @@ func (e *Editor) Update(path string, decide func(Node) ([]Change, error)) (Edite
 	return Edited{}, fmt.Errorf("%s: %w", path, ErrBusy)
 }
 
+// ErrChanged is returned by [Editor.Replace] when the file no longer holds what
+// the new text was worked out from.
+var ErrChanged = errors.New("it changed in the meantime, nothing was written")
+
+// Replace gives a file a text that was worked out, and perhaps shown to a
+// person, from old. It is written as [Editor.Edit] writes, and only if the file
+// still holds old.
+func (e *Editor) Replace(path string, old, text []byte) (Edited, error) {
+	target, err := e.target(path)
+	if err != nil {
+		return Edited{}, err
+	}
+	unlock, err := e.lock(target)
+	if err != nil {
+		return Edited{}, fmt.Errorf("%s: %w", path, err)
+	}
+	defer unlock()
+	out := Edited{Target: target, Existed: true, Old: old, New: text}
+	if !e.unchanged(out) {
+		return Edited{}, fmt.Errorf("%s: %w", path, ErrChanged)
+	}
+	if !out.Changed() {
+		return out, nil
+	}
+	if out.Backup, err = e.backup(out); err != nil {
+		return Edited{}, fmt.Errorf("back up %s: %w", path, err)
+	}
+	if err := e.write(out); err != nil {
+		return Edited{}, fmt.Errorf("write %s: %w", path, err)
+	}
+	return out, nil
+}
+
 func (e *Editor) mode() fs.FileMode {
 	if e.Mode == 0 {
 		return 0o600

@@ -13,8 +13,10 @@ import (
 
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/cli"
+	"sallyport/internal/dirs"
 	"sallyport/internal/lint"
 	"sallyport/internal/term"
+	"sallyport/settings"
 )
 
 func clean(s string) string { return term.Clean(s, 0) }
@@ -59,13 +61,12 @@ func fix(p *cli.Process, cfg lint.Config, o *options) error {
 			return nil
 		}
 	}
-	// The file may have changed while the person thought.
-	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, old) {
-		return cli.Exitf(cli.ExitInput, "%s: it changed in the meantime, nothing was written", file)
+	editor := settings.Editor{State: dirs.State(p.Getenv), Mode: 0o644}
+	edited, err := editor.Replace(path, old, mended)
+	if err != nil {
+		return cli.Exitf(cli.ExitInput, "%v", err)
 	}
-	if err := writeFile(path, mended); err != nil {
-		return cli.Exitf(cli.ExitInput, "%s: %v", file, err)
-	}
+	fmt.Fprintf(p.Stderr, "%s: wrote %s; the file as it was: %s\n", name, clean(file), clean(edited.Backup))
 	return nil
 }
 
