@@ -19,6 +19,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"sallyport/hookio"
+	"sallyport/internal/selftest"
 	"sallyport/internal/testenv"
 )
 
@@ -246,7 +247,7 @@ func newPlace(t *testing.T) place {
 }
 
 // run starts a hook as the clients do: through a shell, in the project.
-func (p place) run(t *testing.T, command string, event []byte) result {
+func (p place) run(t *testing.T, command string, event []byte) selftest.Result {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = p.project
@@ -258,7 +259,7 @@ func (p place) run(t *testing.T, command string, event []byte) result {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	return selftest.Result{Stdout: stdout.String(), Stderr: stderr.String(), Exit: cmd.ProcessState.ExitCode()}
 }
 
 // A payload is a captured event before a tool call.
@@ -382,7 +383,7 @@ func TestWiring(t *testing.T) {
 	p := newPlace(t)
 	for _, w := range wirings {
 		t.Run(w.file, func(t *testing.T) {
-			c := clients[w.harness]
+			c, _ := selftest.Rules(w.harness)
 			hooks := hooksOf(t, w.file)
 			for _, h := range hooks {
 				if h.seconds != 0 && h.seconds != 30 {
@@ -392,18 +393,18 @@ func TestWiring(t *testing.T) {
 			seen := map[string]bool{}
 			for _, e := range p.payloads(t, w.harness) {
 				for _, h := range hooks {
-					if !strings.EqualFold(h.event, e.event) || !c.matches(h.matcher, e.tool) {
+					if !strings.EqualFold(h.event, e.event) || !c.Matches(h.matcher, e.tool) {
 						continue
 					}
-					try := func(what string, event []byte, want outcome, word string) {
+					try := func(what string, event []byte, want selftest.Outcome, word string) {
 						t.Helper()
 						r := p.run(t, h.command, event)
-						got, reason := c.judge(r, e.event)
+						got, reason := c.Judge(r, e.event)
 						if got != want || !strings.Contains(reason, word) {
 							t.Errorf("%s, %s: %s %q, want %s with %q\nhook: %s\nstdin: %s\nstdout: %s\nstderr: %s\nexit: %d",
-								e.name, what, got, reason, want, word, h.command, compact(event), r.stdout, r.stderr, r.exit)
+								e.name, what, got, reason, want, word, h.command, compact(event), r.Stdout, r.Stderr, r.Exit)
 						}
-						if want == runs && (r.stdout != "" || r.stderr != "" || r.exit != 0) {
+						if want == selftest.Runs && (r.Stdout != "" || r.Stderr != "" || r.Exit != 0) {
 							t.Errorf("%s, %s: no opinion, but not silent: %+v", e.name, what, r)
 						}
 						seen[what] = true
@@ -411,18 +412,18 @@ func TestWiring(t *testing.T) {
 					switch {
 					case e.command != "":
 						canAsk := map[string]bool{"claude": true, "copilot": true, "qwen": true, "cursor": true}[w.harness]
-						want := blocked
+						want := selftest.Blocked
 						if canAsk {
-							want = asks
+							want = selftest.Asks
 						}
-						try("denied", e.with(t, e.command, denied), blocked, "agent-guard[no-verify]")
+						try("denied", e.with(t, e.command, denied), selftest.Blocked, "agent-guard[no-verify]")
 						try("asked", e.with(t, e.command, question), want, "agent-guard[destructive]")
-						try("harmless", e.with(t, e.command, harmless), runs, "")
+						try("harmless", e.with(t, e.command, harmless), selftest.Runs, "")
 					case e.file != "":
-						try("settings", e.with(t, e.file, p.settingsOf(e.tool)), blocked, "agent-guard[self-protect]")
-						try("file", e.raw, runs, "")
+						try("settings", e.with(t, e.file, p.settingsOf(e.tool)), selftest.Blocked, "agent-guard[self-protect]")
+						try("file", e.raw, selftest.Runs, "")
 					default:
-						try("other tool", e.raw, runs, "")
+						try("other tool", e.raw, selftest.Runs, "")
 					}
 				}
 			}
@@ -446,7 +447,7 @@ func TestMatchersReachEveryCall(t *testing.T) {
 			}
 			reached := false
 			for _, h := range hooks {
-				reached = reached || strings.EqualFold(h.event, e.event) && clients[w.harness].matches(h.matcher, e.tool)
+				reached = reached || strings.EqualFold(h.event, e.event) && rules(t, w.harness).Matches(h.matcher, e.tool)
 			}
 			if !reached {
 				t.Errorf("%s: nothing matches %s (%s)", w.file, e.tool, e.name)
@@ -459,7 +460,7 @@ func TestMatchersReachEveryCall(t *testing.T) {
 func TestCommandsAreInTheManual(t *testing.T) {
 	p := newPlace(t)
 	manual := p.run(t, "~/.claude/scripts/agent-guard --help", nil)
-	if manual.exit != 0 {
+	if manual.Exit != 0 {
 		t.Fatalf("--help: %+v", manual)
 	}
 	check := func(file, command string) {
@@ -471,7 +472,7 @@ func TestCommandsAreInTheManual(t *testing.T) {
 			if w == "||" {
 				break
 			}
-			if !strings.Contains(manual.stdout, w) {
+			if !strings.Contains(manual.Stdout, w) {
 				t.Errorf("%s: %s is not in the manual", file, w)
 			}
 			if w == "--harness" {
@@ -480,7 +481,7 @@ func TestCommandsAreInTheManual(t *testing.T) {
 				}
 			}
 		}
-		if r := p.run(t, command, nil); r != (result{}) {
+		if r := p.run(t, command, nil); r != (selftest.Result{}) {
 			t.Errorf("%s: %s with nothing to read: %+v", file, command, r)
 		}
 	}
@@ -522,12 +523,12 @@ func TestReadmeChecks(t *testing.T) {
 			continue
 		}
 		r := p.run(t, string(m[2]), m[1])
-		if want := fmt.Sprintf("exits with %d", r.exit); !strings.Contains(string(readme), want) {
+		if want := fmt.Sprintf("exits with %d", r.Exit); !strings.Contains(string(readme), want) {
 			t.Errorf("%s/README.md lacks %q: %+v", h.Name, want, r)
 		}
-		c, ok := clients[h.Name]
+		c, ok := selftest.Rules(h.Name)
 		if !ok { // OpenCode: the plugin's tests judge
-			if !strings.Contains(r.stdout, `"decision":"deny"`) {
+			if !strings.Contains(r.Stdout, `"decision":"deny"`) {
 				t.Errorf("%s: %+v", h.Name, r)
 			}
 			continue
@@ -536,9 +537,103 @@ func TestReadmeChecks(t *testing.T) {
 		if event == "" {
 			event = "preToolUse"
 		}
-		if got, reason := c.judge(r, event); got != blocked || !strings.Contains(reason, "agent-guard[no-verify]") {
+		if got, reason := c.Judge(r, event); got != selftest.Blocked || !strings.Contains(reason, "agent-guard[no-verify]") {
 			t.Errorf("%s: %s %q", h.Name, got, reason)
 		}
+	}
+}
+
+// What the READMEs say to do makes agent-guard selftest content, and what takes
+// the hook out is noticed.
+func TestSelftest(t *testing.T) {
+	const run = "~/.claude/scripts/agent-guard selftest --harness "
+	p := newPlace(t)
+	places := map[string]string{ // where the README of the file says it goes
+		"claude/settings.json":           ".claude/settings.json",
+		"codex/hooks.json":               ".codex/hooks.json",
+		"codex/hooks-fail-closed.json":   ".codex/hooks.json",
+		"gemini/settings.json":           ".gemini/settings.json",
+		"qwen/settings.json":             ".qwen/settings.json",
+		"qwen/settings-fail-closed.json": ".qwen/settings.json",
+		"copilot/agent-guard.json":       ".copilot/hooks/agent-guard.json",
+		"cursor/hooks.json":              ".cursor/hooks.json",
+		"kiro/guarded.json":              ".kiro/agents/guarded.json",
+		"kiro/agent-guard.json":          ".kiro/hooks/agent-guard.json",
+		"opencode/agent-guard.js":        ".config/opencode/plugin/agent-guard.js",
+	}
+	for file, place := range places {
+		t.Run(file, func(t *testing.T) {
+			harness := filepath.Dir(file)
+			target := filepath.Join(p.home, filepath.FromSlash(place))
+			check := func(what string, exit int, words ...string) {
+				t.Helper()
+				r := p.run(t, run+harness, nil)
+				if r.Exit != exit {
+					t.Errorf("%s: exit %d, want %d", what, r.Exit, exit)
+				}
+				for _, w := range words {
+					if !strings.Contains(r.Stdout, w) {
+						t.Errorf("%s: no %q", what, w)
+					}
+				}
+				if t.Failed() {
+					t.Fatalf("%s printed\n%s%s", what, r.Stdout, r.Stderr)
+				}
+			}
+			check("before", 1, filepath.Dir(target), "integrations/"+harness+"/README.md")
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testenv.Write(t, target, string(raw))
+			defer os.Remove(target)
+			if harness == "codex" {
+				check("untrusted", 1, "not trusted")
+				state := fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", target+":pre_tool_use:0:0", codexHash(t, hooksOf(t, file)[0]))
+				testenv.Write(t, filepath.Join(p.home, ".codex", "config.toml"), state)
+				defer os.Remove(filepath.Join(p.home, ".codex", "config.toml"))
+			}
+			check("wired", 0, "ok", "a refusal reaches")
+			off := map[string][2]string{
+				"claude":  {".claude/settings.json", `{"disableAllHooks": true}`},
+				"copilot": {".claude/settings.json", `{"disableAllHooks": true}`},
+				"qwen":    {".qwen/settings.json", `{"disableAllHooks": true}`},
+				"gemini":  {".gemini/settings.json", `{"hooksConfig": {"disabled": ["agent-guard"]}}`},
+				"codex":   {"../.codex/config.toml", "[features]\nhooks = false\n"},
+			}
+			if o, ok := off[harness]; ok {
+				place := filepath.Join(p.project, filepath.FromSlash(o[0]))
+				old, err := os.ReadFile(place)
+				testenv.Write(t, place, o[1])
+				check("switched off", 1, "off ", filepath.Base(place))
+				os.Remove(place)
+				if err == nil {
+					testenv.Write(t, place, string(old))
+				}
+			}
+			// Another program in its place: what it answers is no refusal of ours.
+			program := filepath.Join(p.home, ".claude", "scripts", "agent-guard")
+			real, err := os.Readlink(program)
+			if err != nil {
+				t.Fatal(err)
+			}
+			os.Remove(program)
+			defer func() {
+				os.Remove(program)
+				os.Symlink(real, program)
+			}()
+			for what, script := range map[string]string{"silent": "exit 0", "breaks": "exit 3", "blocks by itself": "echo no >&2; exit 2"} {
+				os.Remove(program)
+				if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				cmd := exec.Command(real, "selftest", "--harness", harness)
+				cmd.Dir = p.project
+				if out, err := cmd.CombinedOutput(); err == nil || !bytes.Contains(out, []byte("FAIL")) {
+					t.Errorf("%s: %v\n%s", what, err, out)
+				}
+			}
+		})
 	}
 }
 
@@ -562,8 +657,8 @@ func TestFailClosed(t *testing.T) {
 		for _, file := range []string{"codex/hooks-fail-closed.json", "qwen/settings-fail-closed.json"} {
 			for _, h := range hooksOf(t, file) {
 				r := p.run(t, h.command, []byte(`{}`))
-				got, reason := clients[filepath.Dir(file)].judge(r, h.event)
-				if got != blocked || !strings.Contains(reason, "could not check") {
+				got, reason := rules(t, filepath.Dir(file)).Judge(r, h.event)
+				if got != selftest.Blocked || !strings.Contains(reason, "could not check") {
 					t.Errorf("%s, %s: %s %q (%+v)", file, broken.name, got, reason, r)
 				}
 			}
@@ -648,7 +743,7 @@ func TestOpenCodePayloads(t *testing.T) {
 	p := newPlace(t)
 	asked := 0
 	for _, e := range p.payloads(t, "opencode") {
-		try := func(what string, event []byte, want outcome, word string) {
+		try := func(what string, event []byte, want selftest.Outcome, word string) {
 			t.Helper()
 			cmd := exec.Command(path, "opencode/testdata/call.mjs", p.project)
 			cmd.Stdin = bytes.NewReader(event)
@@ -664,10 +759,10 @@ func TestOpenCodePayloads(t *testing.T) {
 				t.Fatalf("%s: %v\n%s", e.name, err, out)
 			}
 			switch {
-			case want == runs && got.Blocked != nil:
+			case want == selftest.Runs && got.Blocked != nil:
 				t.Errorf("%s, %s: blocked: %s", e.name, what, *got.Blocked)
-			case want == blocked && (got.Blocked == nil || !strings.Contains(*got.Blocked, word)):
-				t.Errorf("%s, %s: %s, want blocked with %q", e.name, what, out, word)
+			case want == selftest.Blocked && (got.Blocked == nil || !strings.Contains(*got.Blocked, word)):
+				t.Errorf("%s, %s: %s, want it blocked with %q", e.name, what, out, word)
 			}
 			if before := compact([]byte(gjson.GetBytes(event, "output.args").Raw)); compact(got.Args) != before {
 				t.Errorf("%s, %s: arguments %s, were %s", e.name, what, got.Args, before)
@@ -676,18 +771,36 @@ func TestOpenCodePayloads(t *testing.T) {
 		switch {
 		case e.command != "":
 			asked++
-			try("denied", e.with(t, e.command, denied), blocked, "agent-guard[no-verify]")
-			try("asked", e.with(t, e.command, question), blocked, "agent-guard[destructive]")
-			try("harmless", e.with(t, e.command, harmless), runs, "")
+			try("denied", e.with(t, e.command, denied), selftest.Blocked, "agent-guard[no-verify]")
+			try("asked", e.with(t, e.command, question), selftest.Blocked, "agent-guard[destructive]")
+			try("harmless", e.with(t, e.command, harmless), selftest.Runs, "")
 		case e.file != "":
 			asked++
-			try("settings", e.with(t, e.file, p.settingsOf(e.tool)), blocked, "agent-guard[self-protect]")
-			try("file", e.raw, runs, "")
+			try("settings", e.with(t, e.file, p.settingsOf(e.tool)), selftest.Blocked, "agent-guard[self-protect]")
+			try("file", e.raw, selftest.Runs, "")
 		default:
-			try("other tool", e.raw, runs, "")
+			try("other tool", e.raw, selftest.Runs, "")
 		}
 	}
 	if asked < 3 {
 		t.Errorf("only %d payloads of a shell or file tool", asked)
 	}
+}
+
+func rules(t *testing.T, harness string) selftest.Client {
+	t.Helper()
+	c, ok := selftest.Rules(harness)
+	if !ok {
+		t.Fatalf("no rules of %s", harness)
+	}
+	return c
+}
+
+// compact is for failure messages.
+func compact(raw []byte) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return string(raw)
+	}
+	return b.String()
 }
