@@ -2,6 +2,9 @@
 // finds the hook in the client's configuration, starts it as the client would
 // with a call in the client's shape, and judges the answer by the client's rules.
 //
+// A hook that comes with the directory is anybody's command: it is started only
+// if it is nothing but this program.
+//
 // It reads the files in which a hook is usually wired, and no more: a hook that
 // comes from a plugin, an extension or a flag is not found. It cannot see a
 // folder's trust, nor flags of a session that leave hooks out.
@@ -129,6 +132,10 @@ func (r *report) hooks(h *hookio.Harness) {
 			r.line("  off   %s: %s", words, hook.Off)
 			continue
 		}
+		if self, err := os.Executable(); hook.Foreign && (err != nil || !hook.ours(self, dirs.Home(r.p.Getenv), r.p.Getenv)) {
+			r.line("  skip  %s: it comes with this directory and is more than a plain start of this program, so it is not tried", words)
+			continue
+		}
 		got, err := r.start(hook, input)
 		if err != nil {
 			r.line("  FAIL  %s: %v", words, err)
@@ -217,16 +224,21 @@ console.log(JSON.stringify({ blocked }))
 `
 
 func (r *report) openCode() {
-	var found []string
-	places := plugins(r.p.Dir, r.p.Getenv)
-	for _, place := range places {
-		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
-			found = append(found, place)
+	var found, looked []string
+	for _, place := range plugins(r.p.Dir, r.p.Getenv) {
+		looked = append(looked, place.file)
+		if info, err := os.Stat(place.file); err != nil || !info.Mode().IsRegular() {
+			continue
 		}
+		if place.foreign {
+			r.line("%s\n  skip  it comes with this directory, so it is not loaded here", place.file)
+			continue
+		}
+		found = append(found, place.file)
 	}
 	if len(found) == 0 {
 		r.failed = true
-		r.line("no plugin agent-guard.js in\n  %s\nintegrations/opencode/README.md says where it goes", strings.Join(places, "\n  "))
+		r.line("no plugin agent-guard.js of this account in\n  %s\nintegrations/opencode/README.md says where it goes", strings.Join(looked, "\n  "))
 		return
 	}
 	if v, ok := r.p.LookupEnv("OPENCODE_PURE"); ok && v != "" && v != "0" {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"sallyport/hookio"
+	"sallyport/internal/childproc"
 	"sallyport/internal/dirs"
 	"sallyport/settings"
 )
@@ -28,6 +30,7 @@ type Hook struct {
 	Args    []string // with Direct
 	Direct  bool     // started without a shell
 	Off     string   // why the client does not start it, empty if nothing says so
+	Foreign bool     // it comes with the directory, not from the account
 }
 
 // A wiring is what the configuration of one client says.
@@ -40,6 +43,28 @@ type wiring struct {
 // maxFile is the most of a configuration file that is read.
 const maxFile = 4 << 20
 
+// A source is a file that may hold hooks. A foreign one comes with the directory
+// and not from the account: what it starts is anybody's.
+type source struct {
+	file    string
+	foreign bool
+}
+
+// sources are the account's files and then the directory's, each once: in the
+// home directory they are the same.
+func sources(account, directory []string) []source {
+	var all []source
+	for _, f := range account {
+		all = append(all, source{f, false})
+	}
+	for _, f := range directory {
+		if !slices.Contains(account, f) {
+			all = append(all, source{f, true})
+		}
+	}
+	return all
+}
+
 // find reads the configuration of a harness for a session started in dir.
 func find(harness, dir string, getenv func(string) string) *wiring {
 	w := &wiring{}
@@ -50,51 +75,47 @@ func find(harness, dir string, getenv func(string) string) *wiring {
 		}
 		return filepath.Join(home, place)
 	}
-	in := func(places ...string) []string {
-		for i, p := range places {
-			places[i] = filepath.Join(dir, filepath.FromSlash(p))
-		}
-		return places
-	}
 	switch harness {
 	case "claude":
 		w.claude(dir, getenv)
 	case "codex":
 		w.codex(at("CODEX_HOME", ".codex"), filepath.Join(dir, ".codex"))
 	case "gemini":
-		files := append([]string{filepath.Join(home, ".gemini", "settings.json")}, in(".gemini/settings.json")...)
+		files := sources([]string{filepath.Join(home, ".gemini", "settings.json")}, []string{filepath.Join(dir, ".gemini", "settings.json")})
 		for _, f := range files {
 			w.grouped(f, "BeforeTool")
 		}
 		w.geminiOff(files)
 	case "qwen":
-		files := append([]string{filepath.Join(home, ".qwen", "settings.json")}, in(".qwen/settings.json")...)
+		files := sources([]string{filepath.Join(home, ".qwen", "settings.json")}, []string{filepath.Join(dir, ".qwen", "settings.json")})
 		for _, f := range files {
 			w.grouped(f, "PreToolUse")
 		}
 		w.allOff(files)
 	case "copilot":
 		user := at("COPILOT_HOME", ".copilot")
-		repository := in(".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json")
-		files := append(list(filepath.Join(user, "hooks")), filepath.Join(user, "settings.json"))
-		files = append(append(files, list(filepath.Join(dir, ".github", "hooks"))...), repository...)
+		account := append(list(filepath.Join(user, "hooks")), filepath.Join(user, "settings.json"))
+		var repository []string
+		for _, place := range []string{".github/copilot/settings.json", ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json"} {
+			repository = append(repository, filepath.Join(dir, filepath.FromSlash(place)))
+		}
 		w.looked = append(w.looked, filepath.Join(user, "hooks", "*.json"))
-		for _, f := range files {
+		for _, f := range sources(account, append(list(filepath.Join(dir, ".github", "hooks")), repository...)) {
 			w.flat(f, "preToolUse", "PreToolUse")
 		}
-		w.allOff(repository)
+		w.allOff(sources(nil, repository))
 	case "cursor":
-		for _, f := range append([]string{filepath.Join(home, ".cursor", "hooks.json")}, in(".cursor/hooks.json")...) {
+		for _, f := range sources([]string{filepath.Join(home, ".cursor", "hooks.json")}, []string{filepath.Join(dir, ".cursor", "hooks.json")}) {
 			w.flat(f, "beforeShellExecution", "preToolUse")
 		}
 	case "kiro":
-		for _, base := range append([]string{at("KIRO_HOME", ".kiro")}, in(".kiro")...) {
-			w.looked = append(w.looked, filepath.Join(base, "agents", "*.json"), filepath.Join(base, "hooks", "*.json"))
-			for _, f := range list(filepath.Join(base, "agents")) {
-				w.flat(f, "preToolUse")
+		for _, base := range sources([]string{at("KIRO_HOME", ".kiro")}, []string{filepath.Join(dir, ".kiro")}) {
+			w.looked = append(w.looked, filepath.Join(base.file, "agents", "*.json"), filepath.Join(base.file, "hooks", "*.json"))
+			for _, f := range list(filepath.Join(base.file, "agents")) {
+				w.flat(source{f, base.foreign}, "preToolUse")
 			}
-			for _, f := range list(filepath.Join(base, "hooks")) {
-				w.kiro(f)
+			for _, f := range list(filepath.Join(base.file, "hooks")) {
+				w.kiro(source{f, base.foreign})
 			}
 		}
 	}
@@ -180,8 +201,8 @@ func matcher(n settings.Node) *string {
 }
 
 // add notes an entry if it starts agent-guard, and reports whether it did.
-func (w *wiring) add(file, event string, match *string, entry settings.Node) bool {
-	h := Hook{File: file, Event: event, Matcher: match, Command: str(entry.Get("command"))}
+func (w *wiring) add(from source, event string, match *string, entry settings.Node) bool {
+	h := Hook{File: from.file, Foreign: from.foreign, Event: event, Matcher: match, Command: str(entry.Get("command"))}
 	if h.Command == "" {
 		h.Command = str(entry.Get("bash"))
 	}
@@ -200,41 +221,41 @@ func (w *wiring) add(file, event string, match *string, entry settings.Node) boo
 }
 
 // groups reads event → groups with a matcher → hooks.
-func (w *wiring) groups(file, event string, list settings.Node) {
+func (w *wiring) groups(from source, event string, list settings.Node) {
 	list.Each(func(_ string, group settings.Node) bool {
 		group.Get("hooks").Each(func(_ string, entry settings.Node) bool {
-			w.add(file, event, matcher(group), entry)
+			w.add(from, event, matcher(group), entry)
 			return true
 		})
 		return true
 	})
 }
 
-func (w *wiring) grouped(file, event string) {
-	w.looked = append(w.looked, file)
-	w.groups(file, event, w.document(file).Get("hooks", event))
+func (w *wiring) grouped(from source, event string) {
+	w.looked = append(w.looked, from.file)
+	w.groups(from, event, w.document(from.file).Get("hooks", event))
 }
 
 // flat reads event → hooks, each with its own matcher, and Claude's nesting
 // beside it.
-func (w *wiring) flat(file string, events ...string) {
-	w.looked = append(w.looked, file)
-	hooks := w.document(file).Get("hooks")
+func (w *wiring) flat(from source, events ...string) {
+	w.looked = append(w.looked, from.file)
+	hooks := w.document(from.file).Get("hooks")
 	for _, event := range events {
 		hooks.Get(event).Each(func(_ string, entry settings.Node) bool {
-			w.add(file, event, matcher(entry), entry)
+			w.add(from, event, matcher(entry), entry)
 			return true
 		})
-		w.groups(file, event, hooks.Get(event))
+		w.groups(from, event, hooks.Get(event))
 	}
 }
 
-func (w *wiring) kiro(file string) {
-	w.document(file).Get("hooks").Each(func(_ string, entry settings.Node) bool {
+func (w *wiring) kiro(from source) {
+	w.document(from.file).Get("hooks").Each(func(_ string, entry settings.Node) bool {
 		if str(entry.Get("trigger")) != "PreToolUse" {
 			return true
 		}
-		if w.add(file, "PreToolUse", matcher(entry), entry.Get("action")) {
+		if w.add(from, "PreToolUse", matcher(entry), entry.Get("action")) {
 			if on, ok := entry.Get("enabled").Bool(); ok && !on {
 				w.hooks[len(w.hooks)-1].Off = "enabled is false"
 			}
@@ -252,7 +273,8 @@ func (w *wiring) claude(dir string, getenv func(string) string) {
 		}
 	}
 	for _, v := range stack.All("hooks.PreToolUse") {
-		w.groups(v.Source.Path, "PreToolUse", v.Value)
+		own := v.Source.Scope == settings.User || v.Source.Scope == settings.Managed
+		w.groups(source{v.Source.Path, !own}, "PreToolUse", v.Value)
 	}
 	for _, p := range stack.Problems() {
 		w.problems = append(w.problems, p.String())
@@ -265,11 +287,11 @@ func (w *wiring) claude(dir string, getenv func(string) string) {
 }
 
 // allOff notes files whose disableAllHooks turns off the hooks of all.
-func (w *wiring) allOff(files []string) {
+func (w *wiring) allOff(files []source) {
 	for _, f := range files {
-		if off, _ := w.quiet(f).Get("disableAllHooks").Bool(); off {
+		if off, _ := w.quiet(f.file).Get("disableAllHooks").Bool(); off {
 			for i := range w.hooks {
-				w.hooks[i].Off = "disableAllHooks is true in " + f
+				w.hooks[i].Off = "disableAllHooks is true in " + f.file
 			}
 		}
 	}
@@ -284,10 +306,10 @@ func (w *wiring) quiet(file string) settings.Node {
 }
 
 // geminiOff: a project can switch hooks off, all or one by name or command.
-func (w *wiring) geminiOff(files []string) {
+func (w *wiring) geminiOff(files []source) {
 	insisted, _ := w.quiet(geminiSystem()).Get("hooksConfig", "enabled").Bool()
 	for _, f := range files {
-		config := w.quiet(f).Get("hooksConfig")
+		config := w.quiet(f.file).Get("hooksConfig")
 		enabled, ok := config.Get("enabled").Bool()
 		if insisted {
 			ok = false
@@ -295,16 +317,33 @@ func (w *wiring) geminiOff(files []string) {
 		for i := range w.hooks {
 			h := &w.hooks[i]
 			if ok && !enabled {
-				h.Off = "hooksConfig.enabled is false in " + f
+				h.Off = "hooksConfig.enabled is false in " + f.file
 			}
 			config.Get("disabled").Each(func(_ string, v settings.Node) bool {
 				if name := str(v); name == h.Command || name == "agent-guard" {
-					h.Off = fmt.Sprintf("hooksConfig.disabled in %s names it", f)
+					h.Off = fmt.Sprintf("hooksConfig.disabled in %s names it", f.file)
 				}
 				return true
 			})
 		}
 	}
+}
+
+// deep reports more open brackets than a recursive parser should follow. It
+// counts those in strings and comments too, which no real file has so many of.
+func deep(data []byte) bool {
+	open := 0
+	for _, b := range data {
+		switch b {
+		case '[', '{':
+			if open++; open > 1000 {
+				return true
+			}
+		case ']', '}':
+			open = max(open-1, 0)
+		}
+	}
+	return false
 }
 
 // geminiSystem is the settings file that a project cannot overrule.
@@ -332,12 +371,14 @@ func (w *wiring) codex(user, project string) {
 		}
 	}
 	if data := w.read(config); data != nil {
-		if err := toml.Unmarshal(data, &c); err != nil {
+		if deep(data) {
+			w.problems = append(w.problems, config+" is nested too deeply to be read")
+		} else if err := toml.Unmarshal(data, &c); err != nil {
 			w.problems = append(w.problems, fmt.Sprintf("%s: %v", config, err))
 		}
 	}
-	for _, base := range []string{user, project} {
-		file := filepath.Join(base, "hooks.json")
+	for _, from := range sources([]string{filepath.Join(user, "hooks.json")}, []string{filepath.Join(project, "hooks.json")}) {
+		file := from.file
 		w.looked = append(w.looked, file)
 		g := -1
 		w.document(file).Get("hooks", "PreToolUse").Each(func(_ string, group settings.Node) bool {
@@ -345,7 +386,7 @@ func (w *wiring) codex(user, project string) {
 			n := -1
 			group.Get("hooks").Each(func(_ string, entry settings.Node) bool {
 				n++
-				if !w.add(file, "PreToolUse", matcher(group), entry) {
+				if !w.add(from, "PreToolUse", matcher(group), entry) {
 					return true
 				}
 				h := &w.hooks[len(w.hooks)-1]
@@ -395,19 +436,67 @@ func codexHash(match *string, entry settings.Node) string {
 }
 
 // plugins are the places from which OpenCode loads plugins by itself.
-func plugins(dir string, getenv func(string) string) []string {
+func plugins(dir string, getenv func(string) string) []source {
 	home := dirs.Home(getenv)
 	config := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(config) {
 		config = filepath.Join(home, ".config")
 	}
-	bases := []string{filepath.Join(config, "opencode"), filepath.Join(dir, ".opencode"), filepath.Join(home, ".opencode")}
+	bases := sources([]string{filepath.Join(config, "opencode"), filepath.Join(home, ".opencode")}, []string{filepath.Join(dir, ".opencode")})
 	if v := getenv("OPENCODE_CONFIG_DIR"); filepath.IsAbs(v) {
-		bases = append(bases, v)
+		bases = append(bases, source{v, false})
 	}
-	var places []string
+	var places []source
 	for _, b := range bases {
-		places = append(places, filepath.Join(b, "plugin", "agent-guard.js"), filepath.Join(b, "plugins", "agent-guard.js"))
+		for _, name := range [...]string{"plugin", "plugins"} {
+			places = append(places, source{filepath.Join(b.file, name, "agent-guard.js"), b.foreign})
+		}
 	}
-	return slices.Compact(places)
+	return places
+}
+
+// ours reports a command that starts this very program as a hook and nothing
+// else, so that it can be started whoever wrote it.
+func (h *Hook) ours(self, home string, getenv func(string) string) bool {
+	words := h.Args
+	program := h.Command
+	if !h.Direct {
+		fields := strings.Fields(h.Command)
+		if len(fields) == 0 || strings.ContainsAny(h.Command, "\r\n") {
+			return false
+		}
+		program, words = fields[0], fields[1:]
+	}
+	for _, prefix := range [...]string{"~/", "$HOME/"} {
+		if rest, ok := strings.CutPrefix(program, prefix); ok && !h.Direct {
+			program = filepath.Join(home, rest)
+		}
+	}
+	if strings.ContainsAny(program, "$`\"'\\;|&<>(){}*?[]~#!=") && runtime.GOOS != "windows" {
+		return false
+	}
+	if !strings.ContainsAny(program, `/\`) {
+		program, _ = childproc.LookPath(program, getenv)
+	}
+	a, errA := os.Stat(self)
+	b, errB := os.Stat(program)
+	if !filepath.IsAbs(program) || errA != nil || errB != nil || !os.SameFile(a, b) {
+		return false
+	}
+	for i := 0; i < len(words); i++ {
+		switch words[i] {
+		case "--opencode", "--kiro", "--unattended":
+		case "--harness":
+			i++
+			if i == len(words) {
+				return false
+			}
+			if _, ok := hookio.Lookup(words[i]); !ok {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
 }
