@@ -14,6 +14,7 @@ import (
 	"sallyport/hookio"
 	"sallyport/internal/agentguard"
 	"sallyport/internal/cli"
+	"sallyport/internal/selftest"
 )
 
 func main() { os.Exit(run(cli.OS())) }
@@ -127,6 +128,11 @@ func subcommand(p *cli.Process, opt *agentguard.Options, o *flags, name string, 
 		return agentguard.New(p, words, kind, o.dir)
 	case "log":
 		return agentguard.Log(p, words, o.json)
+	case "selftest":
+		if len(words) > 0 {
+			return cli.Usagef("selftest takes no operand")
+		}
+		return selftest.Run(p, opt.Harness)
 	case "replay":
 		return agentguard.Replay(p, opt, words, o.examples, o.json)
 	}

@@ -14,6 +14,7 @@ usage:
   agent-guard new NAME [--toml | --star | --py] [--dir DIR]
   agent-guard log [--json] [FILE...]
   agent-guard replay [--examples N] [--json] [TRANSCRIPT...]
+  agent-guard selftest [--harness NAME]
 
 As a hook it reads one event and answers in the way of the harness: a reason
 why the command must not run (deny), a question to the person (ask), or nothing.
@@ -37,6 +38,11 @@ the guard.toml that a repository brings, asks, and lets them count until they
 change. new writes a guard with its test. log prints the audit log. replay
 judges the commands of past sessions (default: all transcripts below
 ~/.claude/projects), so that a rule can be tried before it is switched on.
+
+selftest finds the hook in the configuration of the harness, starts it as the
+harness would, and checks by the harness's rules that a refused command does not
+run. In a session, ask the agent to run this, which is always refused and does
+nothing: true agent-guard-selftest
 
 Configuration: ~/.config/sallyport/guard.toml, then .sallyport/guard.toml in the
 repository, which can only make rules stricter:
@@ -70,8 +76,8 @@ exit codes:
   as a hook   0, or what the harness takes as a refusal
   --check     0 nothing to say, 2 deny, 3 ask; the reason is on stdout
   --exec      the program's own; 2 stopped, 126 not executable, 127 not found
-  others      0 done, 1 a case failed or something is not trusted, 2 unusable
-              input, 3 refused, 64 wrong usage
+  others      0 done, 1 a case or check failed or something is not trusted,
+              2 unusable input, 3 refused, 64 wrong usage
 
 example:
   $ agent-guard --check 'git commit -anm wip'

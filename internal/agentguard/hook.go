@@ -8,6 +8,7 @@ import (
 	"sallyport/guards/plugin"
 	"sallyport/hookio"
 	"sallyport/internal/cli"
+	"sallyport/internal/selftest"
 	"sallyport/internal/shellcmd"
 )
 
@@ -67,6 +68,9 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 	if ev.Command == "" && ev.FilePath == "" && len(ev.Files) == 0 {
 		return d, true
 	}
+	if ev.Command == selftest.Canary && !switchedOff(p) {
+		return hookio.Decision{Verdict: hookio.Deny, Reason: selftest.Refusal}, true
+	}
 	if ev.Command != "" && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" && plugin.None(pluginOptions(p, ev.Dir)) {
 		return d, true
 	}
@@ -98,6 +102,11 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 		return failure(p, opt, "the command is too large or too deep to be checked whole"), true
 	}
 	return d, true
+}
+
+// switchedOff reports that the environment of the hook lets every command pass.
+func switchedOff(p *cli.Process) bool {
+	return guards.Truthy(p.Getenv("AGENT_GUARD_OFF")) || guards.Truthy(p.Getenv("MAGPIE_GUARD_OFF"))
 }
 
 // decision turns a report into what the harness is told.
