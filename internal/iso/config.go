@@ -74,7 +74,7 @@ const DefaultConfig = `# Sallyport: what agent-iso gives to the CLIs it starts. 
 # allow_write = ["~/.cache/go-build"]
 # deny_read = ["~/.aws", "~/.ssh"]
 # network = true
-# allowed_domains = ["proxy.golang.org", "*.npmjs.org"]
+# allowed_domains = ["api.example.com", "*.example.org"]
 `
 
 // A ConfigError is a configuration file that cannot be used: where, what, and
