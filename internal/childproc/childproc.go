@@ -34,12 +34,18 @@ func LookPath(name string, getenv func(string) string) (string, bool) {
 }
 
 // A Program is a program to run. Path is absolute; Dir and Env are what they
-// are in [exec.Cmd]. Its stdin is empty and its stderr is dropped.
+// are in [exec.Cmd], and so are Stdin and Stderr: without them stdin is empty
+// and stderr is dropped.
 type Program struct {
-	Path string
-	Args []string // without the program's name
-	Dir  string
-	Env  []string
+	Path   string
+	Args   []string // without the program's name
+	Dir    string
+	Env    []string
+	Stdin  io.Reader
+	Stderr io.Writer
+	// Session starts the program without our terminal, which an interactive
+	// shell would else wait for.
+	Session bool
 }
 
 // grace is how long Wait may go on after the group was killed, for the
@@ -49,7 +55,11 @@ const grace = 50 * time.Millisecond
 func (p Program) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Dir, cmd.Env = p.Dir, p.Env
+	cmd.Stdin, cmd.Stderr = p.Stdin, p.Stderr
 	cmd.SysProcAttr = ownGroup()
+	if p.Session {
+		cmd.SysProcAttr = ownSession()
+	}
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
 	cmd.WaitDelay = grace
 	return cmd
