@@ -22,6 +22,7 @@ Usage:
 Commands:
   install     copy the programs, wire hooks and status line, check the result
   uninstall   take exactly that away again
+  project     write the recommended settings of a repository
   project-root
               list this worktree in the client's local settings; the same as
               the program add-project-root
@@ -57,6 +58,7 @@ func commands() map[string]command {
 		"install":   {installUsage, install},
 		"uninstall": {uninstallUsage, uninstall},
 
+		"project":      {projectUsage, project},
 		"project-root": {projectRootUsage, projectRoot},
 		"scope":        {scopeUsage, scope},
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"sallyport/internal/cli"
 	"sallyport/internal/gitdir"
@@ -106,7 +107,7 @@ func scope(p *cli.Process, args []string) error {
 			return cli.Exitf(cli.ExitInput, "this is no git repository; run it in one")
 		}
 		return setup.PerProject(o.Options, common, !noHook, func() ([]setup.LocalEdit, []string) {
-			return preview(p, o.Options, []string{p.Dir})
+			return preview(o.Options, []string{p.Dir}, "", client(o.Options))
 		})
 	}
 	return cli.Usagef("unknown scope %q; did you mean %q?", operands[0], setup.Nearest(operands[0], names))
@@ -118,14 +119,19 @@ type dirs []string
 func (d *dirs) String() string     { return "" }
 func (d *dirs) Set(s string) error { *d = append(*d, s); return nil }
 
-// preview decides what the local settings of repositories are to hold.
-func preview(p *cli.Process, o setup.Options, repos []string) (edits []setup.LocalEdit, warnings []string) {
+// client asks for the client's version when it matters, once.
+func client(o setup.Options) func() string {
+	return sync.OnceValue(func() string { return setup.ClientVersion(setup.Environ(o)) })
+}
+
+// preview decides what the local settings of repositories are to hold. ignored
+// is a directory whose local file git is about to ignore.
+func preview(o setup.Options, repos []string, ignored string, client func() string) (edits []setup.LocalEdit, warnings []string) {
 	environ := setup.Environ(o)
-	version := setup.ClientVersion(environ)
 	for _, dir := range repos {
 		report := projectroot.Run(projectroot.Options{
-			Dir: dir, Environ: environ, AllWorktrees: true, DryRun: true,
-			ClientVersion: func() string { return version },
+			Dir: dir, Environ: environ, AllWorktrees: true, DryRun: true, Ignored: ignored,
+			ClientVersion: client,
 		})
 		for _, problem := range report.Problems {
 			warnings = append(warnings, problem.String())
@@ -150,7 +156,7 @@ func populate(p *cli.Process, o setup.Options, walk []string) error {
 		}
 		roots = append(roots, found...)
 	}
-	return setup.Populate(o, roots, func() ([]setup.LocalEdit, []string) { return preview(p, o, roots) })
+	return setup.Populate(o, roots, func() ([]setup.LocalEdit, []string) { return preview(o, roots, "", client(o)) })
 }
 
 func scopeStatus(p *cli.Process, o setup.Options, common string) error {

@@ -69,12 +69,23 @@ func (r *run) everywhere(missing bool) (entries []Entry) {
 		}
 	}
 	if !r.NoWorkingDirs {
-		entries = append(entries, Entry{workingDirs, dirs.Config(r.getenv)})
-		if temp := tempDir(); temp != "" {
-			entries = append(entries, Entry{workingDirs, temp})
+		for _, dir := range WorkingDirs(r.getenv) {
+			entries = append(entries, Entry{workingDirs, dir})
 		}
 	}
 	return entries
+}
+
+// WorkingDirs are the directories beside the project that a session needs to
+// read without a question: the suite's own and the client's scratch space.
+func WorkingDirs(getenv func(string) string) []string {
+	var out []string
+	for _, dir := range []string{dirs.Config(getenv), tempDir()} {
+		if dir != "" {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // A kindError is a setting that is no list, or stands in what is no object.

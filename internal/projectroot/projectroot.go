@@ -55,6 +55,9 @@ type Options struct {
 	Remove        bool // take out instead of adding
 	Check         bool // only look whether everything is there
 	DryRun        bool
+	// Ignored is a directory whose local file git is about to ignore: with
+	// DryRun it counts as ignored already.
+	Ignored string
 
 	// Editor writes the files. Runs that share one share its backups.
 	Editor *settings.Editor
@@ -451,7 +454,7 @@ func (r *run) unfit(base, common string) string {
 			return err.Error()
 		case tracked:
 			return "it is tracked by git, so paths of this machine would be committed: run \"git rm --cached " + name + "\" and ignore it"
-		case !r.Remove:
+		case !r.Remove && !(r.DryRun && r.Ignored == base):
 			return "it is not ignored by git: add the line /" + name + " to .gitignore or to .git/info/exclude"
 		}
 	}
