@@ -23,6 +23,8 @@ Commands:
   install     copy the programs, wire hooks and status line, check the result
   uninstall   take exactly that away again
   project     write the recommended settings of a repository
+  verify      look whether all of it is as it should be
+  explain     say which value of a setting counts, and which file says so
   project-root
               list this worktree in the client's local settings; the same as
               the program add-project-root
@@ -44,6 +46,7 @@ Exit codes:
   1   a check failed, or you said no
   2   a file cannot be used as it is; the message says where
   3   refused for safety; nothing was changed
+  4   the client is too old for the rest to hold
   64  usage
 `
 
@@ -59,6 +62,8 @@ func commands() map[string]command {
 		"uninstall": {uninstallUsage, uninstall},
 
 		"project":      {projectUsage, project},
+		"verify":       {verifyUsage, verifyCommand},
+		"explain":      {explainUsage, explain},
 		"project-root": {projectRootUsage, projectRoot},
 		"scope":        {scopeUsage, scope},
 	}

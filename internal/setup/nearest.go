@@ -59,3 +59,6 @@ func conflict(file, where, format string, args ...any) error {
 	}
 	return cli.Exitf(cli.ExitInput, "%s: %s", at, fmt.Sprintf(format, args...))
 }
+
+// Distance is the number of single-character edits between two names.
+func Distance(a, b string) int { return distance(a, b) }

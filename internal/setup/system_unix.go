@@ -15,6 +15,11 @@ func foreignOwner(info fs.FileInfo) bool {
 	return ok && int(st.Uid) != os.Geteuid()
 }
 
+func rootOwned(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Uid == 0
+}
+
 func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
 
 // syncDir makes renames durable where the file system can.

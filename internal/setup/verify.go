@@ -143,7 +143,7 @@ func (i *installer) verifyHooks(add func(mark, what, format string, args ...any)
 }
 
 // hooksOff lists what keeps the client from running hooks of the user's file.
-func (i *installer) hooksOff() (reasons []string) {
+func (i *installer) hooksOff() []string {
 	env := settings.OSEnv(i.w.getenv)
 	if i.managedDir != "" {
 		env.ManagedDir = i.managedDir
@@ -153,7 +153,10 @@ func (i *installer) hooksOff() (reasons []string) {
 	if i.client.known() {
 		session.Version = i.client.String()
 	}
-	stack := settings.Load(session, env)
+	return hooksOff(settings.Load(session, env))
+}
+
+func hooksOff(stack *settings.Stack) (reasons []string) {
 	if v := stack.Bool("disableAllHooks"); v.Value {
 		reasons = append(reasons, fmt.Sprintf("disableAllHooks is true in %s", v.Source))
 	}
