@@ -31,8 +31,10 @@ type cleaner struct{ m *testing.M }
 
 func (c cleaner) Run() int {
 	code := c.m.Run()
-	if built != "" {
-		os.RemoveAll(built)
+	for _, dir := range []string{built, suiteDir} {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	return code
 }

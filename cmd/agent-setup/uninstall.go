@@ -14,7 +14,7 @@ Settings and shell start file get back the bytes they had, if nobody changed
 them since; otherwise the suite's entries are taken out and every other byte
 stays. A status line that install replaced is put back. Programs that were
 changed since are kept and named. Without a record of the installation, what
-looks like the suite's is offered for removal one by one.
+looks like the suite's is offered for removal one by one. The cache goes as well.
 
   --purge        also remove ~/.config/sallyport and ~/.local/state/sallyport,
                  except the backups; configuration is copied there first

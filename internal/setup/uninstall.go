@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"sallyport/internal/dirs"
 	"sallyport/internal/term"
 	"sallyport/settings"
 )
@@ -106,6 +107,9 @@ func (u *uninstaller) plan() (*plan, error) {
 		}
 		if u.o.Purge {
 			removeEmpty(u.w.config)
+		}
+		if cache := dirs.Cache(u.w.getenv); cache != "" {
+			os.RemoveAll(cache) // nothing in a cache is worth keeping without the programs
 		}
 	}
 	return p, nil
