@@ -484,7 +484,12 @@ func (p *project) merge(out *plan, file string, doc []byte, rows []template.Row)
 		out.notes = append(out.notes, note{false, fmt.Sprintf("%s: %s is left out: %s", e.Key, e.Value, e.Why)})
 	}
 	if file == p.file() { // the local file is all yours
-		for _, e := range m.Yours {
+		const most = 50
+		for i, e := range m.Yours {
+			if i == most {
+				out.notes = append(out.notes, note{false, fmt.Sprintf("yours: %d more", len(m.Yours)-most)})
+				break
+			}
 			out.notes = append(out.notes, note{false, fmt.Sprintf("yours: %s:%d: %s %s", name, e.Line, e.Key, shown(e.Key, e.Value))})
 		}
 	}

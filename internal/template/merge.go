@@ -143,16 +143,13 @@ func (m *Merge) list(root, at settings.Node, r Row, closed map[string][]string, 
 // holds reports that a list has an entry: the same text, paths with or without
 // a last slash, or an object of the same name, whatever it says.
 func holds(list settings.Node, r Row, value string) (yes bool) {
+	d, err := settings.ParseDocument([]byte(value))
+	if err != nil {
+		return false
+	}
+	want := mark(r.Key, r.Name, d.Root())
 	list.Each(func(_ string, e settings.Node) bool {
-		if r.Name != "" {
-			have, ok := e.Get(r.Name).Text()
-			var want map[string]string
-			yes = ok && json.Unmarshal([]byte(value), &want) == nil && have == want[r.Name]
-			return !yes
-		}
-		have, ok := e.Text()
-		want := textOf(value)
-		yes = ok && (have == want || strings.HasPrefix(r.Key, "sandbox.filesystem.") && plain(have) == plain(want))
+		yes = mark(r.Key, r.Name, e) == want
 		return !yes
 	})
 	return yes
@@ -241,23 +238,43 @@ func texts(list settings.Node) (out []string) {
 
 // yours lists what the file has and the rows do not.
 func yours(root settings.Node, rows []Row) (out []Entry) {
+	lists := map[string]map[string]bool{} // key, then what tells entries apart
+	for _, r := range rows {
+		if lists[r.Key] == nil {
+			lists[r.Key] = map[string]bool{}
+		}
+		for _, v := range r.Values {
+			if d, err := settings.ParseDocument([]byte(v)); err == nil {
+				lists[r.Key][mark(r.Key, r.Name, d.Root())] = true
+			}
+		}
+	}
+	name := func(key string) string {
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Key == key })
+		return rows[i].Name
+	}
+	add := func(key string, v settings.Node) {
+		e := Entry{Key: key, Value: string(v.Raw())}
+		if len(out) < 1000 { // finding a line takes longer the later it is
+			e.Line, _ = v.Position()
+		}
+		out = append(out, e)
+	}
 	var walk func(n settings.Node, prefix string, depth int)
 	walk = func(n settings.Node, prefix string, depth int) {
-		n.Each(func(name string, v settings.Node) bool {
-			key := prefix + name
-			line, _ := v.Position()
-			exact := slices.ContainsFunc(rows, func(r Row) bool { return r.Key == key })
+		n.Each(func(step string, v settings.Node) bool {
+			key := prefix + step
 			inside := slices.ContainsFunc(rows, func(r Row) bool { return strings.HasPrefix(r.Key, key+".") })
-			switch {
+			switch entries := lists[key]; {
 			case inside && v.Kind() == settings.Object && depth < 4:
 				walk(v, key+".", depth+1)
-			case !exact:
-				out = append(out, Entry{Key: key, Value: string(v.Raw()), Line: line})
+			case entries == nil:
+				add(key, v)
 			case v.Kind() == settings.Array:
+				member := name(key)
 				v.Each(func(_ string, e settings.Node) bool {
-					line, _ := e.Position()
-					if !known(rows, key, e) {
-						out = append(out, Entry{Key: key, Value: string(e.Raw()), Line: line})
+					if !entries[mark(key, member, e)] {
+						add(key, e)
 					}
 					return true
 				})
@@ -271,24 +288,18 @@ func yours(root settings.Node, rows []Row) (out []Entry) {
 	return out
 }
 
-func known(rows []Row, key string, e settings.Node) bool {
-	return slices.ContainsFunc(rows, func(r Row) bool {
-		if r.Key != key {
-			return false
-		}
-		return slices.ContainsFunc(r.Values, func(v string) bool {
-			d, err := settings.ParseDocument([]byte(v))
-			if err != nil {
-				return false
-			}
-			if r.Name != "" {
-				have, _ := e.Get(r.Name).Text()
-				want, _ := d.Root().Get(r.Name).Text()
-				return have == want
-			}
-			have, _ := e.Text()
-			want, _ := d.Root().Text()
-			return have == want || strings.HasPrefix(key, "sandbox.filesystem.") && plain(have) == plain(want)
-		})
-	})
+// mark is what tells an entry of a list from others: its text, for paths
+// without what means nothing, or the member of that name.
+func mark(key, name string, e settings.Node) string {
+	if name != "" {
+		e = e.Get(name)
+	}
+	text, ok := e.Text()
+	if !ok {
+		return string(e.Raw())
+	}
+	if strings.HasPrefix(key, "sandbox.filesystem.") {
+		return plain(text)
+	}
+	return text
 }
