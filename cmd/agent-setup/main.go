@@ -29,6 +29,7 @@ Commands:
               list this worktree in the client's local settings; the same as
               the program add-project-root
   scope       do that for new worktrees by a git hook
+  doctor      probe what the sandbox breaks, and suggest the fix
 
 "agent-setup <command> --help" is the manual of a command.
 
@@ -66,6 +67,7 @@ func commands() map[string]command {
 		"explain":      {explainUsage, explain},
 		"project-root": {projectRootUsage, projectRoot},
 		"scope":        {scopeUsage, scope},
+		"doctor": {doctorUsage, runDoctor},
 	}
 }
 

@@ -297,7 +297,9 @@ func (r *runner) show(p *plan) {
 	if r.Quiet && r.Yes {
 		return
 	}
-	r.printf("%s\n", r.bold("environment"))
+	if len(p.facts) > 0 {
+		r.printf("%s\n", r.bold("environment"))
+	}
 	for _, f := range p.facts {
 		r.printf("  %s\n", f)
 	}

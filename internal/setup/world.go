@@ -41,6 +41,7 @@ func newWorld(environ []string, home string) (*world, error) {
 			return slices.ContainsFunc(elsewhere, func(p string) bool { return strings.HasPrefix(e, p) })
 		})
 		environ = append(environ, "HOME="+abs, "USERPROFILE="+abs)
+		environ = WithHome(environ, abs)
 	}
 	w := &world{environ: environ}
 	w.home = dirs.Home(w.getenv)
@@ -76,6 +77,16 @@ func newWorld(environ []string, home string) (*world, error) {
 	}
 	w.now = w.now.UTC()
 	return w, nil
+}
+
+// WithHome is an environment in which home is the home directory, and nothing
+// points to another one.
+func WithHome(environ []string, home string) []string {
+	elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR="}
+	environ = slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
+		return slices.ContainsFunc(elsewhere, func(p string) bool { return strings.HasPrefix(e, p) })
+	})
+	return append(environ, "HOME="+home, "USERPROFILE="+home)
 }
 
 func (w *world) getenv(name string) string {
