@@ -37,6 +37,7 @@ What is installed:
   Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso,
   project-root (the command add-project-root), and git-hooks, which does nothing
   until "agent-setup scope" puts it to work.
+  Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso, remind.
 
 How they are wired:
   --portable        commands as ~/.claude/scripts/NAME, for a settings file that
@@ -93,7 +94,11 @@ func install(p *cli.Process, args []string) error {
 		return cli.Usagef("--rc and --no-rc exclude each other")
 	}
 	fill(&o.Options, p, *noColor)
-	return setup.Install(o)
+	if err := setup.Install(o); err != nil || o.DryRun {
+		return err
+	}
+	recordInstall(p, o.Home)
+	return nil
 }
 
 // fill adds what every command takes from its process.

@@ -30,6 +30,9 @@ Commands:
               the program add-project-root
   scope       do that for new worktrees by a git hook
   doctor      probe what the sandbox breaks, and suggest the fix
+  update      what differs from this build, and from what it was tried with
+  tools       versions of other programs: wanted, installed, newer
+  remind      suggest an update check once in a while
 
 "agent-setup <command> --help" is the manual of a command.
 
@@ -48,6 +51,7 @@ Exit codes:
   2   a file cannot be used as it is; the message says where
   3   refused for safety; nothing was changed
   4   the client is too old for the rest to hold
+  4   a program is below the version that works
   64  usage
 `
 
@@ -68,6 +72,9 @@ func commands() map[string]command {
 		"project-root": {projectRootUsage, projectRoot},
 		"scope":        {scopeUsage, scope},
 		"doctor": {doctorUsage, runDoctor},
+		"tools":  {toolsUsage, runTools},
+		"remind": {remindUsage, runRemind},
+		"update": {updateUsage, runUpdate},
 	}
 }
 

@@ -102,6 +102,12 @@ func Layers(root, config string) ([]Layer, error) {
 type manifestFile struct {
 	PinnedAt string               `toml:"pinned_at"`
 	Tools    map[string]toolTable `toml:"tools"`
+	// Checkouts are read by Checkouts.
+	Checkouts map[string]struct {
+		Path   string `toml:"path"`
+		Remote string `toml:"remote"`
+		Branch string `toml:"branch"`
+	} `toml:"checkouts"`
 }
 
 type toolTable struct {

@@ -126,6 +126,9 @@ func components() []Component {
 			// Its program waits until "scope whole-user" puts it to work.
 			Name:    "git-hooks",
 			Program: githooks.Program,
+			Name:    "remind",
+			Program: manager,
+			Hooks:   []Hook{{Event: "SessionStart", Args: []string{"remind", "--hook"}, Timeout: 5}},
 		},
 	}
 }
@@ -134,6 +137,19 @@ func components() []Component {
 func (c Component) programs() []string { return append([]string{c.Program}, c.Beside...) }
 
 // available returns the components whose programs stand in dir.
+// programs are the executables of components, each once.
+func programs(components []Component) []string {
+	names := []string{manager}
+	for _, c := range components {
+		if !slices.Contains(names, c.Program) {
+			names = append(names, c.Program)
+		}
+	}
+	return names
+}
+
+// available returns the components whose program stands in dir. The manager
+// alone is nothing to install.
 func available(dir string) []Component {
 	var out []Component
 	for _, c := range components() {
@@ -144,6 +160,9 @@ func available(dir string) []Component {
 		if !missing {
 			out = append(out, c)
 		}
+	}
+	if len(programs(out)) == 1 {
+		return nil
 	}
 	return out
 }

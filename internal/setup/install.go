@@ -129,7 +129,7 @@ func (i *installer) plan() (*plan, error) {
 			_, installed := old.Binaries[c.Program]
 			has := slices.ContainsFunc(chosen, func(x Component) bool { return x.Name == c.Name })
 			switch {
-			case !installed || has:
+			case !installed || has || c.Program == manager:
 			case slices.Contains(i.o.Without, c.Name):
 				say("%s stays as it was installed; only uninstall takes it away", c.Name)
 			default:

@@ -40,6 +40,34 @@ type EditedFile struct {
 // does, and makes all of the changes or none. Text goes to o.Stdout; o.JSON is
 // ignored, the result is for the caller's document.
 func EditSettings(o Options, edits []SettingsEdit) (EditResult, error) {
+	return runEdits(o, func(r *runner) (*plan, error) { return r.planEdits(edits) })
+}
+
+// ReplaceFile shows a change of one text file, has it approved, and makes it.
+// It is refused if the file does not hold before any more. file may lie in the
+// home directory or in root.
+func ReplaceFile(o Options, file, root string, before, after []byte) (EditResult, error) {
+	return runEdits(o, func(r *runner) (*plan, error) {
+		target, err := r.w.target(file, root)
+		if err != nil {
+			return nil, err
+		}
+		if err := writable(target); err != nil {
+			return nil, err
+		}
+		c := change{Path: file, Action: "same", sum: sum(after)}
+		if string(before) != string(after) {
+			c.Action, c.backup, c.Diff = "changed", true, unified(r.w.short(file), before, after)
+			c.stage = func(t *transaction) error {
+				sweep(target)
+				return t.edit(target, nonNil(before), after)
+			}
+		}
+		return &plan{changes: []change{c}, done: "written"}, nil
+	})
+}
+
+func runEdits(o Options, makePlan func(*runner) (*plan, error)) (EditResult, error) {
 	o.JSON = false
 	result := EditResult{Plan: []EditedFile{}}
 	r, err := newRunner(o)
@@ -47,7 +75,7 @@ func EditSettings(o Options, edits []SettingsEdit) (EditResult, error) {
 		return result, err
 	}
 	r.make = func() (*plan, error) {
-		p, err := r.planEdits(edits)
+		p, err := makePlan(r)
 		if err != nil {
 			return nil, err
 		}
@@ -58,15 +86,11 @@ func EditSettings(o Options, edits []SettingsEdit) (EditResult, error) {
 		for _, n := range p.notes {
 			result.Notes = append(result.Notes, n.Text)
 		}
+		result.Applied = p.pending()
 		return p, nil
 	}
-	p, err := r.make()
-	if err != nil {
-		return result, refusal(err)
-	}
-	pending := p.pending()
 	err = r.run()
-	result.Applied = err == nil && pending && !o.DryRun
+	result.Applied = err == nil && result.Applied && !o.DryRun
 	return result, err
 }
 

@@ -97,6 +97,9 @@ func (u *uninstaller) plan() (*plan, error) {
 	if u.o.Purge {
 		u.planPurge(p)
 	}
+	for _, name := range []string{"remind.json", ".remind.lock"} {
+		u.removeState(p, filepath.Join(u.w.state, name))
+	}
 	u.removeState(p, manifestFile(u.w.state))
 	p.done = "uninstalled; copies of changed files are in " + u.w.short(filepath.Join(u.w.state, "backups"))
 	p.after = func() {
