@@ -34,12 +34,19 @@ and in the agent's session, in the same directory:
 
   agent-setup doctor --compare outside.json
 
+The other way round makes the fix possible, which settings do not allow inside:
+a snapshot from the agent's session, and in a terminal of your own
+
+  agent-setup doctor --compare inside.json --fix
+
   --probe LIST      only these probes
   --list            print the probes and what each does
   --snapshot FILE   keep the results in FILE, to compare with
   --compare FILE    print only what differs from FILE, and what fails in both
   --fix             show the change of settings that the failures need, and make
-                    it after you said yes (outside the sandbox only)
+                    it after you said yes (outside the sandbox only; with a
+                    snapshot from inside, what failed there counts too, and
+                    --yes does not)
   --project DIR     the directory to probe
   --offline         no probe may leave this machine (SALLYPORT_OFFLINE=1 too)
 
@@ -127,7 +134,7 @@ func runDoctor(p *cli.Process, args []string) error {
 		}
 		fmt.Fprintf(text, "written: %s\n", term.Clean(*snapshot, 0))
 	}
-	fixErr := doctorFix(w, o, &doc, *fix)
+	fixErr := doctorFix(w, o, &doc, *fix, doctor.Wanted(w, doc.Results, then))
 	err = errors.Join(doc.print(p, o.JSON), fixErr)
 	if err == nil && slices.ContainsFunc(doc.Results, func(r doctor.Result) bool { return r.Status == doctor.Fail }) {
 		err = &cli.ExitError{Code: cli.ExitFindings}
@@ -154,8 +161,9 @@ func (d *doctorDocument) print(p *cli.Process, wanted bool) error {
 }
 
 // doctorFix shows the change of settings, and makes it if that is wanted.
-func doctorFix(w *doctor.World, o setup.Options, doc *doctorDocument, apply bool) error {
-	edits := doctor.Edits(w, doc.Results)
+// fromInside is what a snapshot of the agent's session asks for.
+func doctorFix(w *doctor.World, o setup.Options, doc *doctorDocument, apply bool, fromInside []doctor.Result) error {
+	edits := doctor.Edits(w, slices.Concat(doc.Results, fromInside))
 	text := o.Stdout
 	if o.JSON {
 		text = o.Stderr
@@ -166,13 +174,28 @@ func doctorFix(w *doctor.World, o setup.Options, doc *doctorDocument, apply bool
 		}
 		return nil
 	}
+	if len(fromInside) > 0 {
+		fmt.Fprintln(text, "\nwhat fails inside is from the snapshot, which the agent's session wrote: read the change before you say yes")
+		if apply && o.Yes {
+			fmt.Fprintln(text, "--yes does not count for that; answer in a terminal")
+			o.Yes = false
+		}
+	}
 	o.Stdout = text
 	if !apply {
-		fmt.Fprintln(text, "\nsettings that would help; agent-setup doctor --fix makes this change, after you said yes:")
+		fmt.Fprintln(text, "\nsettings that would help:")
 		o.DryRun = true
 	}
 	result, err := setup.EditSettings(o, edits)
 	doc.Fix = &result
+	switch {
+	case apply:
+	case w.Inside:
+		fmt.Fprintln(text, "to make this change, keep what was found here:  agent-setup doctor --snapshot inside.json")
+		fmt.Fprintln(text, "and in a terminal of your own:  agent-setup doctor --compare inside.json --fix")
+	default:
+		fmt.Fprintln(text, "agent-setup doctor --fix makes this change, after you said yes")
+	}
 	return err
 }
 

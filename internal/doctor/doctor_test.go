@@ -713,6 +713,43 @@ func TestFixesOpenNothingTheyMustNot(t *testing.T) {
 	}
 }
 
+// A snapshot from inside was written by the agent's session.
+func TestWantedBelievesNoSnapshot(t *testing.T) {
+	w := world(t, false, nil)
+	for text, want := range map[string]bool{
+		`{"sandbox":{"filesystem":{"allowRead":["~/hooks"]}}}`:                        true,
+		`{"sandbox":{"filesystem":{"allowRead":["~/.npm"],"allowWrite":["~/.npm"]}}}`: true,
+		`{"sandbox":{"excludedCommands":["gh *"]}}`:                                   true,
+		`{"sandbox":{"excludedCommands":["*"]}}`:                                      false,
+		`{"sandbox":{"enabled":false}}`:                                               false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/"]}}}`:                             false,
+		`{"sandbox":{"filesystem":{"allowRead":["/"]}}}`:                              false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/x/../.aws"]}}}`:                    false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/.ssh/id"]}}}`:                      false,
+		`{"sandbox":{"filesystem":{"allowRead":["` + w.Home + `/x/../.aws"]}}}`:       false,
+		`{"sandbox":{"filesystem":{"denyRead":["~/x"]}}}`:                             false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/x"]},"enabled":false}}`:            false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/x"]}},"hooks":{}}`:                 false,
+		`{"sandbox":{"filesystem":{"allowRead":["x"]}}}`:                              false,
+		`{"sandbox":{"filesystem":{"allowRead":"~/x"}}}`:                              false,
+		`{"sandbox":{"filesystem":{"allowRead":["~/x"],"allowRead":["/"]}}}`:          false,
+		`{"permissions":{"allow":["Bash"]}}`:                                          false,
+		`{"env":{"LD_PRELOAD":"/tmp/x.so"}}`:                                          false,
+		``:                                                                            false,
+	} {
+		then := Snapshot{Inside: true, Results: []Result{{Probe: "p", Status: Fail, Fix: &Fix{Scope: hints.UserScope, File: "/etc/passwd", Settings: text}}}}
+		got := Wanted(w, []Result{{Probe: "p", Status: Pass}}, then)
+		if (len(got) == 1) != want {
+			t.Errorf("%s: taken %v, want %v", text, len(got) == 1, want)
+		}
+		for _, r := range got {
+			if r.Fix.File != filepath.Join(w.Home, ".claude/settings.json") {
+				t.Errorf("goes to %s", r.Fix.File)
+			}
+		}
+	}
+}
+
 // Every probe that the catalogue names exists, and every failure that a probe
 // names is in the catalogue, as one of that probe's or one that prints nothing.
 func TestCatalogueAndProbesAgree(t *testing.T) {

@@ -103,6 +103,58 @@ func fragment(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
+// Wanted are the results of a snapshot from inside that fail there and pass
+// here, outside, where their fixes can be made. The agent's session wrote that
+// file: a fix counts only if it has the form of one that a probe makes, and the
+// file it goes to is decided here.
+func Wanted(w *World, now []Result, then Snapshot) (wanted []Result) {
+	if w.Inside || !then.Inside {
+		return nil
+	}
+	passes := map[string]bool{}
+	for _, r := range now {
+		passes[r.Key()] = r.Status == Pass
+	}
+	for _, r := range then.Results {
+		if r.Status != Fail || r.Fix == nil || !passes[r.Key()] || !plainFix(w, r.Fix.Settings) {
+			continue
+		}
+		if r.Fix = fixIn(w, r.Fix.Scope, r.Fix.Settings); r.Fix != nil {
+			wanted = append(wanted, r)
+		}
+	}
+	return wanted
+}
+
+// plainFix reports a fragment that some probe could have made.
+func plainFix(w *World, text string) bool {
+	switch text {
+	case `{"sandbox":{"failIfUnavailable":true}}`, `{"sandbox":{"excludedCommands":["gh *"]}}`, `{"sandbox":{"network":{"allowLocalBinding":true}}}`:
+		return true
+	}
+	doc, err := settings.ParseDocument([]byte(text))
+	if err != nil {
+		return false
+	}
+	if _, _, twice := doc.Repeated(); twice {
+		return false
+	}
+	root := doc.Root()
+	lists := root.Get("sandbox", "filesystem")
+	ok := lists.Kind() == settings.Object && root.Len() == 1 && root.Get("sandbox").Len() == 1
+	lists.Each(func(name string, list settings.Node) bool {
+		ok = ok && (name == "allowRead" || name == "allowWrite") && list.Kind() == settings.Array
+		list.Each(func(_ string, v settings.Node) bool {
+			path, isText := v.Text()
+			path = w.expand(path)
+			ok = ok && isText && filepath.IsAbs(path) && filepath.Clean(path) == path && grantable(w, path)
+			return ok
+		})
+		return ok
+	})
+	return ok
+}
+
 // Edits are the changes that the results suggest, for setup to plan.
 func Edits(w *World, results []Result) (edits []setup.SettingsEdit) {
 	for _, r := range results {

@@ -66,7 +66,7 @@ func judgeGitHooks(w *World, dir string) Result {
 		}
 		return warn("%s holds no hook", w.short(dir))
 	}
-	return pass("%d hooks in %s can be read", hooks, w.short(dir))
+	return pass("the hooks in %s can be read (%d)", w.short(dir), hooks)
 }
 
 var signingKey = Probe{

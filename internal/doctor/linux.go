@@ -55,7 +55,7 @@ func judgeBwrap(o outcome) Result {
 			return fail(m.Entry.ID, Other, "%s", text[m.Start:m.End]).ran(o)
 		}
 	}
-	return warn("bwrap: %s", o.say()).ran(o)
+	return warn("bwrap: %s", strings.TrimPrefix(o.say(), "bwrap: ")).ran(o)
 }
 
 // kernelFacts reads the switches that decide about user namespaces.

@@ -194,9 +194,19 @@ func judgeDifference(r *Result, known bool, old Result, inside, wasInside bool) 
 		}
 	case bad(old.Status) && !wasInside && r.Status == None:
 		d.Verdict = "not caused by the sandbox: it fails outside, and cannot be probed here"
+	case bad(r.Status) && inside && !wasInside && old.Status == Pass && r.Cause == Other:
+		d.Verdict = "inside only; outside: " + old.Evidence
 	case bad(r.Status) && inside && !wasInside && old.Status == Pass:
 		d.Verdict, d.Sandbox = "caused by the sandbox: it works outside", true
+		if r.Cause == Unclear {
+			r.Advice = "" // that was the advice to compare
+		}
 		r.Cause = Sandbox
+	case r.Cause == Unclear && inside && !wasInside && old.Status == None:
+		// It is not there outside either, so nothing is hidden.
+		r.Status, r.Cause, r.Catalog, r.Advice, r.Fix = None, "", "", "", nil
+		r.Evidence = old.Evidence
+		return d, false
 	case bad(r.Status) && inside && !wasInside:
 		d.Verdict = "fails inside; outside there was nothing to probe"
 	case bad(old.Status) && !inside && wasInside:

@@ -91,6 +91,8 @@ func TestCompare(t *testing.T) {
 		{"fails twice outside", r(Fail, Other), r(Fail, Other), false, false, "not caused by the sandbox", false, true},
 		{"fails twice inside", r(Fail, Sandbox), r(Fail, Sandbox), true, true, "says nothing about the cause", false, true},
 		{"fails inside only", r(Fail, Unclear), r(Pass, ""), true, false, "caused by the sandbox: it works outside", true, true},
+		{"not there outside either", r(Fail, Unclear), r(None, ""), true, false, "", false, false},
+		{"something to know inside", r(Warn, Other), r(Pass, ""), true, false, "inside only", false, true},
 		{"nothing to probe inside", r(None, ""), r(Fail, Other), true, false, "not caused by the sandbox", false, true},
 		{"nothing to probe outside", r(Fail, Sandbox), r(None, ""), true, false, "outside there was nothing to probe", false, true},
 		{"the snapshot is from inside", r(Pass, ""), r(Fail, Sandbox), false, true, "works outside and failed inside", true, true},

@@ -222,9 +222,12 @@ func (w *World) gitConfig(ctx context.Context, args ...string) (value string, ok
 	return strings.TrimRight(o.stdout, "\r\n"), o.ok()
 }
 
+// scratchName begins the names of files that probes make and remove.
+const scratchName = ".sallyport-doctor-"
+
 // tryWrite makes a file in dir and takes it away again.
 func tryWrite(dir string) error {
-	f, err := os.CreateTemp(dir, ".sallyport-doctor-")
+	f, err := os.CreateTemp(dir, scratchName)
 	if err != nil {
 		return err
 	}
@@ -271,10 +274,14 @@ func looks(path string) string {
 			return "a directory, denied"
 		}
 		defer d.Close()
-		if names, _ := d.Readdirnames(1); len(names) == 0 {
-			return "an empty directory"
+		names, _ := d.Readdirnames(8)
+		for _, name := range names {
+			// Another probe may be at work there.
+			if !strings.HasPrefix(name, scratchName) {
+				return "a directory"
+			}
 		}
-		return "a directory"
+		return "an empty directory"
 	case info.Mode()&fs.ModeCharDevice != 0:
 		return "masked"
 	case info.Mode().IsRegular():

@@ -162,10 +162,14 @@ func (r *runner) planEdits(edits []SettingsEdit) (*plan, error) {
 }
 
 // readFileOf reads a settings file that lies in the home directory, the
-// client's user directory or root; a missing one is empty.
+// client's user directory or root; a missing one is empty. A file that cannot
+// be written is refused only where it would be.
 func (r *runner) readFileOf(file, root string) (doc []byte, existed bool, target string, err error) {
 	if filepath.Dir(file) == r.w.configDir {
-		return r.readSettings(file)
+		root = ""
+		if r.w.getenv("CLAUDE_CONFIG_DIR") != "" {
+			root = r.w.configDir
+		}
 	}
 	if target, err = r.w.target(file, root); err != nil {
 		return nil, false, "", err
@@ -174,7 +178,7 @@ func (r *runner) readFileOf(file, root string) (doc []byte, existed bool, target
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, target, nil
 	}
-	if err == nil {
+	if err == nil && !r.DryRun && r.refuse == nil {
 		err = writable(target)
 	}
 	if err != nil && !errors.As(err, new(*cli.ExitError)) {
