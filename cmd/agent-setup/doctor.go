@@ -193,8 +193,10 @@ func doctorFix(w *doctor.World, o setup.Options, doc *doctorDocument, apply bool
 	case w.Inside:
 		fmt.Fprintln(text, "to make this change, keep what was found here:  agent-setup doctor --snapshot inside.json")
 		fmt.Fprintln(text, "and in a terminal of your own:  agent-setup doctor --compare inside.json --fix")
+	case len(fromInside) > 0:
+		fmt.Fprintln(text, "--fix, with the same snapshot, makes this change after you said yes")
 	default:
-		fmt.Fprintln(text, "agent-setup doctor --fix makes this change, after you said yes")
+		fmt.Fprintln(text, "agent-setup doctor --fix makes this change after you said yes")
 	}
 	return err
 }

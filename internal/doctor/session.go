@@ -371,7 +371,11 @@ func tryHook(ctx context.Context, w *World, h setup.WiredHook) Result {
 	if err != nil {
 		return warn("%v", err)
 	}
-	o := w.run(ctx, min(h.Timeout, limit-time.Second), string(payload), h.Program, args...)
+	// Without a cache no hint is used up, and the status line has nothing to
+	// renew in the background, which would ask the network.
+	quiet := *w
+	quiet.Environ = append(slices.Clone(w.Environ), "XDG_CACHE_HOME="+filepath.Join(os.DevNull, "none"))
+	o := quiet.run(ctx, min(h.Timeout, limit-time.Second), string(payload), h.Program, args...)
 	return judgeHook(w.short(h.Program), h.Event, o)
 }
 
