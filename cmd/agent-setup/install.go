@@ -35,9 +35,8 @@ What is installed:
                     links until --link=false)
 
   Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso,
-  project-root (the command add-project-root), and git-hooks, which does nothing
-  until "agent-setup scope" puts it to work.
-  Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso, remind.
+  project-root (the command add-project-root), git-hooks, which does nothing
+  until "agent-setup scope" puts it to work, and remind.
 
 How they are wired:
   --portable        commands as ~/.claude/scripts/NAME, for a settings file that

@@ -71,10 +71,10 @@ func commands() map[string]command {
 		"explain":      {explainUsage, explain},
 		"project-root": {projectRootUsage, projectRoot},
 		"scope":        {scopeUsage, scope},
-		"doctor": {doctorUsage, runDoctor},
-		"tools":  {toolsUsage, runTools},
-		"remind": {remindUsage, runRemind},
-		"update": {updateUsage, runUpdate},
+		"doctor":       {doctorUsage, runDoctor},
+		"tools":        {toolsUsage, runTools},
+		"remind":       {remindUsage, runRemind},
+		"update":       {updateUsage, runUpdate},
 	}
 }
 

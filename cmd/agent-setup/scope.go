@@ -58,7 +58,7 @@ Example:
 func scope(p *cli.Process, args []string) error {
 	var o setup.ScopeOptions
 	var noHook bool
-	var walk dirs
+	var walk dirList
 	fs := cli.NewFlags("scope")
 	noColor := globals(fs, &o.Options)
 	fs.StringVar(&o.Flavour, "flavour", "", "")
@@ -113,11 +113,11 @@ func scope(p *cli.Process, args []string) error {
 	return cli.Usagef("unknown scope %q; did you mean %q?", operands[0], setup.Nearest(operands[0], names))
 }
 
-// dirs is a flag that may be given several times.
-type dirs []string
+// dirList is a flag that may be given several times.
+type dirList []string
 
-func (d *dirs) String() string     { return "" }
-func (d *dirs) Set(s string) error { *d = append(*d, s); return nil }
+func (d *dirList) String() string     { return "" }
+func (d *dirList) Set(s string) error { *d = append(*d, s); return nil }
 
 // client asks for the client's version when it matters, once.
 func client(o setup.Options) func() string {

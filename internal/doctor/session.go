@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sallyport/internal/regularfile"
 	"sallyport/internal/setup"
 	"sallyport/settings"
 )
@@ -307,18 +308,14 @@ var hooksLive = Probe{
 	Other:   "the program is gone, cannot be run, is too slow, or prints what the client would not take",
 	Run: func(ctx context.Context, w *World) []Result {
 		file := filepath.Join(w.ConfigDir, "settings.json")
-		info, err := os.Stat(file)
-		if err == nil && (!info.Mode().IsRegular() || info.Size() > 16<<20) {
-			return []Result{warn("%s is not a settings file", w.short(file))}
-		}
-		var doc []byte
-		if err == nil {
-			doc, err = os.ReadFile(file)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
+		doc, err := regularfile.Read(file, 16<<20)
+		var large *regularfile.TooLargeError
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return []Result{none("%s does not exist", w.short(file))}
-		}
-		if err != nil {
+		case errors.Is(err, regularfile.ErrNotRegular), errors.As(err, &large):
+			return []Result{warn("%s is not a settings file: %v", w.short(file), err)}
+		case err != nil:
 			return []Result{none("%s: %s", w.short(file), reason(err))}
 		}
 		hooks, err := setup.WiredHooks(w.short(file), doc, w.Getenv)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/cli"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 	"sallyport/settings"
 )
@@ -65,25 +65,11 @@ func (s Snapshot) Write(path string) error {
 // place where it stops being one.
 func ReadSnapshot(path string) (s Snapshot, err error) {
 	name := term.Clean(path, 0)
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	var data []byte
-	if err == nil {
-		var f *os.File
-		if f, err = os.Open(path); err == nil {
-			data, err = io.ReadAll(io.LimitReader(f, maxSnapshot+1))
-			f.Close()
-		}
-	}
+	data, err := regularfile.Read(path, maxSnapshot)
 	if err != nil {
 		return s, cli.Exitf(cli.ExitInput, "snapshot %s: %s; make one with agent-setup doctor --snapshot FILE", name, reason(err))
 	}
 	again := "make it anew with agent-setup doctor --snapshot " + filepath.Base(name)
-	if len(data) > maxSnapshot {
-		return s, cli.Exitf(cli.ExitInput, "%s has more than %d MiB and is no snapshot; %s", name, maxSnapshot>>20, again)
-	}
 	doc, err := settings.ParseDocument(data)
 	var syntax *settings.SyntaxError
 	if errors.As(err, &syntax) {

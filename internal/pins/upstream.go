@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sallyport/internal/atomicfile"
+	"sallyport/internal/regularfile"
 )
 
 // A Release is one entry of an upstream's list.
@@ -114,10 +115,7 @@ func (c Client) kept(address string) (file string, old cached) {
 	}
 	sum := sha256.Sum256([]byte(address))
 	file = filepath.Join(c.Cache, "tools", hex.EncodeToString(sum[:8])+".json")
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > 2*maxAnswer {
-		return file, old
-	}
-	data, err := os.ReadFile(file)
+	data, err := regularfile.Read(file, 2*maxAnswer)
 	if err != nil || json.Unmarshal(data, &old) != nil || old.URL != address {
 		return file, cached{}
 	}

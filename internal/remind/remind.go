@@ -15,6 +15,7 @@ import (
 
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/cli"
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 	"sallyport/internal/tomltext"
 	"sallyport/settings"
@@ -70,18 +71,14 @@ func Read(file string) (s State, err error) {
 }
 
 func readFile(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := regularfile.Read(file, maxState)
+	var large *regularfile.TooLargeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxState) {
-		return nil, broken(file, 0, 0, "not a state file")
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(file)
-	}
-	if err != nil {
+	case errors.Is(err, regularfile.ErrNotRegular), errors.As(err, &large):
+		return nil, broken(file, 0, 0, "not a state file: "+err.Error())
+	case err != nil:
 		return nil, cli.Exitf(cli.ExitRefused, "%v", err)
 	}
 	return data, nil

@@ -126,6 +126,8 @@ func components() []Component {
 			// Its program waits until "scope whole-user" puts it to work.
 			Name:    "git-hooks",
 			Program: githooks.Program,
+		},
+		{
 			Name:    "remind",
 			Program: manager,
 			Hooks:   []Hook{{Event: "SessionStart", Args: []string{"remind", "--hook"}, Timeout: 5}},
@@ -136,19 +138,7 @@ func components() []Component {
 // programs are the executables of the component.
 func (c Component) programs() []string { return append([]string{c.Program}, c.Beside...) }
 
-// available returns the components whose programs stand in dir.
-// programs are the executables of components, each once.
-func programs(components []Component) []string {
-	names := []string{manager}
-	for _, c := range components {
-		if !slices.Contains(names, c.Program) {
-			names = append(names, c.Program)
-		}
-	}
-	return names
-}
-
-// available returns the components whose program stands in dir. The manager
+// available returns the components whose programs stand in dir. The manager
 // alone is nothing to install.
 func available(dir string) []Component {
 	var out []Component
@@ -235,7 +225,7 @@ func (s Selection) choose(have []Component) (chosen []Component, options []strin
 func identify(name string, script bool) (component string, other, ok bool) {
 	for _, c := range components() {
 		switch {
-		case name == c.Program:
+		case name == c.Program && (name != manager || len(c.Hooks) > 0):
 			return c.Name, script, true
 		case slices.Contains(c.Aliases, name):
 			return c.Name, true, true

@@ -36,11 +36,6 @@ func newWorld(environ []string, home string) (*world, error) {
 		if err != nil {
 			return nil, err
 		}
-		elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR=", "GIT_CONFIG_GLOBAL="}
-		environ = slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
-			return slices.ContainsFunc(elsewhere, func(p string) bool { return strings.HasPrefix(e, p) })
-		})
-		environ = append(environ, "HOME="+abs, "USERPROFILE="+abs)
 		environ = WithHome(environ, abs)
 	}
 	w := &world{environ: environ}
@@ -82,7 +77,7 @@ func newWorld(environ []string, home string) (*world, error) {
 // WithHome is an environment in which home is the home directory, and nothing
 // points to another one.
 func WithHome(environ []string, home string) []string {
-	elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR="}
+	elsewhere := []string{"HOME=", "USERPROFILE=", "CLAUDE_CONFIG_DIR=", "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "XDG_CACHE_HOME=", "ZDOTDIR=", "GIT_CONFIG_GLOBAL="}
 	environ = slices.DeleteFunc(slices.Clone(environ), func(e string) bool {
 		return slices.ContainsFunc(elsewhere, func(p string) bool { return strings.HasPrefix(e, p) })
 	})

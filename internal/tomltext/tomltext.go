@@ -9,12 +9,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 
 	"github.com/pelletier/go-toml/v2"
 
+	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
 )
 
@@ -45,21 +44,9 @@ func (e *Error) Error() string {
 // Read reads a regular file of at most [MaxSize]. A file that is not there is
 // an error that is [fs.ErrNotExist].
 func Read(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: file, Err: errors.New("not a regular file")}
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
-	if err == nil && len(data) > MaxSize {
-		err = &Error{File: file, Message: fmt.Sprintf("has more than %d KiB", MaxSize>>10)}
+	data, err := regularfile.Read(file, MaxSize)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = &Error{File: file, Message: err.Error()}
 	}
 	return data, err
 }
