@@ -92,6 +92,21 @@ func runDoctor(p *cli.Process, args []string) error {
 		text = p.Stderr
 	}
 	if *listThem {
+		if o.JSON {
+			type row struct {
+				Name     string   `json:"name"`
+				Title    string   `json:"title"`
+				Does     string   `json:"does"`
+				Failures []string `json:"failures"`
+			}
+			rows := []row{}
+			for _, probe := range probes {
+				rows = append(rows, row{probe.Name, probe.Title, probe.Does, nonNil(probe.Failures)})
+			}
+			enc := json.NewEncoder(p.Stdout)
+			enc.SetEscapeHTML(false)
+			return enc.Encode(map[string]any{"probes": rows})
+		}
 		for _, probe := range probes {
 			fmt.Fprintf(text, "%s  %s\n    %s\n", probe.Name, probe.Title, probe.Does)
 		}
