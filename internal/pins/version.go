@@ -94,7 +94,7 @@ func split(v string) (p parts) {
 	}
 	// 1.0rc1, and not OpenSSL's 1.1.1b or OpenSSH's 9.6p1.
 	if p.pre == "" {
-		lower := strings.ToLower(p.release)
+		lower := lowerASCII(p.release)
 		for _, word := range []string{"alpha", "beta", "rc", "pre", "dev", "a", "b"} {
 			i := strings.LastIndex(lower, word)
 			if i <= 0 || (!digit(lower[i-1]) && lower[i-1] != '.') {
@@ -113,6 +113,18 @@ func split(v string) (p parts) {
 // date reports YYYY-MM-DD.
 func date(v string) bool {
 	return len(v) == 10 && v[4] == '-' && v[7] == '-' && strings.Trim(v[:4]+v[5:7]+v[8:], "0123456789") == ""
+}
+
+// lowerASCII keeps every byte in its place, which [strings.ToLower] does not in
+// text that is not UTF-8.
+func lowerASCII(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
