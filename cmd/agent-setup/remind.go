@@ -148,7 +148,8 @@ func newReminder(p *cli.Process) *reminder {
 	if repo, ok := gitdir.Find(p.Dir, p.Getenv); ok && repo.Root != "" {
 		r.root = repo.Root
 	}
-	if info, err := os.Stat(filepath.Join(r.root, ".sallyport-local")); err == nil && info.IsDir() {
+	// Not through a link: a repository may bring one that leads anywhere.
+	if info, err := os.Lstat(filepath.Join(r.root, ".sallyport-local")); err == nil && info.IsDir() {
 		r.projectFile = remind.ProjectFile(r.root)
 	}
 	_, err := os.Lstat(filepath.Join(state, "installed.json"))

@@ -45,13 +45,14 @@ What counts is put together field by field, the last one wins:
   the manifest in this program
   .sallyport/pinned-versions.toml of the repository (versions only)
   ~/.config/sallyport/pinned-versions.local.toml
-  .sallyport-local/pinned-versions.local.toml of the repository
+  .sallyport-local/pinned-versions.local.toml of the repository (versions only)
 
   # A distribution's older bubblewrap is fine here:
   [tools.bubblewrap]
   version = "0.9.0"
 
-A file of yours may lower a pin; a floor only with accept_risk = "reason".
+Any of them may lower a pin; a floor only one of yours, with accept_risk =
+"reason". What is run or fetched is named by the first and third only.
 
   --offline        ask nobody (SALLYPORT_OFFLINE=1 too); upstream is then "?"
   --file FILE      the manifest to bump (default: .sallyport/pinned-versions.toml)
@@ -121,16 +122,33 @@ func runTools(p *cli.Process, args []string) error {
 
 // loadTools reads the manifests that count in a directory.
 func loadTools(p *cli.Process) ([]pins.Tool, error) {
+	_, tools, err := loadManifests(p)
+	return tools, err
+}
+
+func loadManifests(p *cli.Process) ([]pins.Layer, []pins.Tool, error) {
 	root := p.Dir
-	if repo, ok := gitdir.Find(p.Dir, p.Getenv); ok && repo.Root != "" {
+	repo, inRepo := gitdir.Find(p.Dir, p.Getenv)
+	if inRepo && repo.Root != "" {
 		root = repo.Root
 	}
-	layers, err := pins.Layers(root, dirs.Config(p.Getenv))
-	var tools []pins.Tool
-	if err == nil {
-		tools, err = pins.Merge(layers)
+	tracked := func(file string) bool {
+		git, ok := childproc.LookPath("git", p.Getenv)
+		if !inRepo || !ok {
+			return inRepo // without git nobody can tell
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		prog := childproc.Program{Path: git, Args: []string{"--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", root, "ls-files", "-z", "--", file}, Env: p.Environ}
+		out, err := prog.Output(ctx, 4096)
+		return err != nil || len(out) > 0
 	}
-	return tools, unusable(err)
+	layers, err := pins.Layers(root, dirs.Config(p.Getenv), tracked)
+	if err != nil {
+		return nil, nil, unusable(err)
+	}
+	tools, err := pins.Merge(layers)
+	return layers, tools, unusable(err)
 }
 
 // unusable gives an error of a manifest its exit code.

@@ -14,7 +14,6 @@ import (
 	"sallyport/internal/cli"
 	"sallyport/internal/dirs"
 	"sallyport/internal/doctor"
-	"sallyport/internal/gitdir"
 	"sallyport/internal/pins"
 	"sallyport/internal/remind"
 	"sallyport/internal/setup"
@@ -107,7 +106,7 @@ func runUpdate(p *cli.Process, args []string) error {
 	}
 	ctx := context.Background()
 	// Everything that cannot be used is found before anything is recorded.
-	layers, tools, err := u.manifests()
+	layers, tools, err := loadManifests(p)
 	if err != nil {
 		return err
 	}
@@ -178,19 +177,6 @@ func (u *updater) line(mark, format string, args ...any) {
 	}
 	sgr := map[string]string{"✓": "32", "✗": "1;31", "⚠": "33", "–": "2"}[mark]
 	u.printf("  %s %s\n", term.Style(u.o.Color, sgr, mark), term.Clean(fmt.Sprintf(format, args...), 0))
-}
-
-func (u *updater) manifests() ([]pins.Layer, []pins.Tool, error) {
-	root := u.p.Dir
-	if repo, ok := gitdir.Find(u.p.Dir, u.p.Getenv); ok && repo.Root != "" {
-		root = repo.Root
-	}
-	layers, err := pins.Layers(root, dirs.Config(u.p.Getenv))
-	if err != nil {
-		return nil, nil, unusable(err)
-	}
-	tools, err := pins.Merge(layers)
-	return layers, tools, unusable(err)
 }
 
 // protection runs the probes that show a refusal, and compares with what was

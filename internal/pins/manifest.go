@@ -69,19 +69,22 @@ func (t Tool) Source() string {
 type Layer struct {
 	File string
 	Data []byte
-	// Foreign is set for a file that came with a repository: it may ask for
-	// more, and for nothing that would run or fetch.
+	// Foreign is set for a file in a repository: it may ask for versions, and
+	// for nothing that would be run or fetched.
 	Foreign bool
+	// Risk lets a foreign file lower a floor with a reason.
+	Risk bool
 }
 
 // Layers reads the manifest files for a project, weakest first. config is the
-// user's configuration directory. Missing files are normal.
-func Layers(root, config string) ([]Layer, error) {
+// user's configuration directory. Missing files are normal. tracked tells
+// whether a file of the repository belongs to it, and is not the person's own.
+func Layers(root, config string, tracked func(file string) bool) ([]Layer, error) {
 	layers := []Layer{{File: EmbeddedName, Data: embedded}}
 	for _, l := range []Layer{
 		{File: filepath.Join(root, ".sallyport", "pinned-versions.toml"), Foreign: true},
 		{File: filepath.Join(config, "pinned-versions.local.toml")},
-		{File: filepath.Join(root, ".sallyport-local", "pinned-versions.local.toml")},
+		{File: filepath.Join(root, ".sallyport-local", "pinned-versions.local.toml"), Foreign: true, Risk: true},
 	} {
 		if !filepath.IsAbs(l.File) {
 			continue
@@ -94,6 +97,7 @@ func Layers(root, config string) ([]Layer, error) {
 			return nil, &tomltext.Error{File: l.File, Message: err.Error()}
 		}
 		l.Data = data
+		l.Risk = l.Risk && !tracked(l.File)
 		layers = append(layers, l)
 	}
 	return layers, nil
@@ -200,7 +204,7 @@ func (t *Tool) lay(l Layer, table toolTable) error {
 	}
 	if table.MinVersion != nil && t.MinVersion != "" && Compare(*table.MinVersion, t.MinVersion) < 0 {
 		risk := table.AcceptRisk != nil && strings.TrimSpace(*table.AcceptRisk) != ""
-		if l.Foreign {
+		if l.Foreign && !l.Risk {
 			return at(l, t.Name, "min_version", "a repository's file cannot lower the floor %s; your own can, with accept_risk", t.MinVersion)
 		}
 		if !risk {

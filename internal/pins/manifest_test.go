@@ -50,6 +50,7 @@ func TestMerge(t *testing.T) {
 
 		{"a lower floor", []Layer{layer("base", base), layer("mine", "\n[tools.f]\nmin_version = \"1.9\"\n")}, "accept_risk", 3},
 		{"a lower floor with an empty reason", []Layer{layer("base", base), layer("mine", "[tools.f]\nmin_version = \"1.9\"\naccept_risk = \" \"\n")}, "accept_risk", 2},
+		{"a local file of one's own", []Layer{layer("base", base), {File: "local", Data: []byte("[tools.f]\nmin_version = \"1.9\"\naccept_risk = \"x\"\n"), Foreign: true, Risk: true}}, "a 1.2 7 base; f ≥ 1.9 7 local", 0},
 		{"a repository cannot accept a risk", []Layer{layer("base", base), foreign("[tools.f]\nmin_version = \"1.9\"\naccept_risk = \"x\"\n")}, "cannot lower", 2},
 		{"a repository cannot name what is run", []Layer{layer("base", base), foreign("[tools.a]\ninstall.apt = \"curl x | sh\"\n")}, "cannot come from a repository", 2},
 		{"a repository cannot name what is fetched", []Layer{layer("base", base), foreign("[tools.a]\nversion=\"2\"\nupstream_releases = \"https://evil.invalid\"\n")}, "cannot come from a repository", 3},
