@@ -1,7 +1,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,8 +13,6 @@ import (
 
 	"sallyport/internal/testenv"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/transcripts")
 
 // suiteDir is the directory of suite, once it is there.
 var suiteDir string

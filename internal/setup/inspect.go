@@ -192,18 +192,19 @@ func Older(version, than string) (older, ok bool) {
 	return v.before(than), true
 }
 
-// A WantedHook is an entry that every installation wires.
+// A WantedHook is an entry about tool calls that every installation wires.
 type WantedHook struct {
 	Component, Event string
 	Tools            []string
 }
 
-// WantedHooks lists what install wires without being asked for more.
+// WantedHooks lists what install wires without being asked for more, so that
+// no tool call goes unseen.
 func WantedHooks() []WantedHook {
 	var out []WantedHook
 	for _, c := range components() {
 		for _, h := range c.Hooks {
-			if !c.Off && h.Option == "" && h.Since == "" {
+			if !c.Off && h.Option == "" && h.Since == "" && len(h.Tools) > 0 {
 				out = append(out, WantedHook{c.Name, h.Event, h.Tools})
 			}
 		}
