@@ -5,27 +5,54 @@ import (
 	"strings"
 
 	"sallyport/internal/childproc"
+	"sallyport/internal/dirs"
+	"sallyport/internal/pins"
 	"sallyport/internal/setup"
 	"sallyport/settings"
 )
 
-// Floor is the oldest client that the project template relies on: the first
-// that hides environment variables from sandboxed commands.
-const Floor = "2.1.187"
+// wanted are the versions that the manifests ask for, by tool: the embedded one,
+// the project's and the user's, as agent-setup tools reads them.
+func (m *Machine) wanted() (map[string]pins.Tool, error) {
+	// A file of the repository never lowers a floor here, whoever it belongs to.
+	layers, err := pins.Layers(m.Project, dirs.Config(m.Getenv), func(string) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	return byName(layers)
+}
+
+func byName(layers []pins.Layer) (map[string]pins.Tool, error) {
+	tools, err := pins.Merge(layers)
+	out := map[string]pins.Tool{}
+	for _, t := range tools {
+		out[t.Name] = t
+	}
+	return out, err
+}
+
+// embedded are the versions that come with the program.
+func embedded() map[string]pins.Tool {
+	tools, err := byName([]pins.Layer{{File: pins.EmbeddedName, Data: pins.Embedded()}})
+	if err != nil {
+		panic(err) // a test of package pins reads it
+	}
+	return tools
+}
 
 func primitiveChecks() []Check {
 	return []Check{{
 		ID: "V05a", Title: "sandbox programs",
-		Pass: "bwrap and socat are there and start, and the kernel lets them",
+		Pass: "bwrap and socat are there in the versions that agent-setup tools lists, and the kernel lets them",
 		Fail: "one is not installed, or the kernel forbids what they need",
-		Warn: "one is there and does not say its version",
+		Warn: "one is there in another version, or does not say its version, or a file of yours or the project's asks for that version",
 		NA:   "not on Linux: the system's own sandbox is used",
 		run:  primitives,
 	}, {
 		ID: "V05b", Title: "client version",
-		Pass: "the client is " + Floor + " or newer, the first that hides environment variables from commands",
+		Pass: "the client is at least the version that agent-setup tools lists (" + embedded()["claude-code"].MinVersion + " unless overridden), the first that hides environment variables from commands",
 		Fail: "it is older. The report stops here, with exit code 4: what the other checks say would not hold",
-		Warn: "its version cannot be told",
+		Warn: "its version cannot be told, or no oldest version is known",
 		run:  clientFloor, stop: true,
 	}}
 }
@@ -36,6 +63,11 @@ func primitives(m *Machine) []Finding {
 	}
 	var out []Finding
 	missing := false
+	tools, err := m.wanted()
+	if err != nil {
+		out = append(out, Finding{Status: Warn, Text: err.Error(), Fix: "repair the manifest; the embedded one counts here"})
+		tools = embedded()
+	}
 	for _, p := range []struct{ name, pkg, key, flag, word string }{
 		{"bwrap", "bubblewrap", "sandbox.bwrapPath", "--version", "bubblewrap"},
 		{"socat", "socat", "sandbox.socatPath", "-V", "socat version"},
@@ -61,6 +93,14 @@ func primitives(m *Machine) []Finding {
 		f := r.on(Finding{Status: Pass, Text: p.name + " " + version})
 		if !r.ok() || version == "" {
 			f.Status, f.Text, f.Fix = Warn, p.name+" does not say its version", "reinstall the package "+p.pkg
+		} else if want := tools[p.pkg]; want.Version != "" {
+			switch {
+			case !pins.Matches(want.Version, version):
+				f.Status, f.Text, f.Fix = Warn, f.Text+", where "+want.Source()+" wants "+want.Version, "agent-setup tools install shows how; or accept it in ~/.config/sallyport/pinned-versions.local.toml"
+			case want.Source() != pins.EmbeddedName:
+				f.Status, f.Text, f.Fix = Warn, f.Text+", as "+want.Source()+" wants; the suite was tried with "+embedded()[p.pkg].Version, ""
+				f.File = want.Source()
+			}
 		}
 		out = append(out, f)
 	}
@@ -74,13 +114,20 @@ func clientFloor(m *Machine) []Finding {
 	if !m.ClientFound {
 		return []Finding{{Status: Warn, Text: "claude is not on PATH, so its version cannot be told", Fix: "put it on PATH"}}
 	}
-	older, ok := setup.Older(m.Version, Floor)
+	tools, err := m.wanted()
+	if err != nil {
+		tools = embedded()
+	}
+	floor := tools["claude-code"].MinVersion
+	older, ok := setup.Older(m.Version, floor)
 	f := Finding{Status: Pass, Text: "Claude Code " + m.Version, Command: "claude --version"}
 	switch {
+	case floor == "":
+		f.Status, f.Text, f.Fix = Warn, f.Text+", and no oldest version is known", "look at agent-setup tools list"
 	case !ok:
 		f.Status, f.Text, f.Fix = Warn, "claude --version does not say a version", "run it by hand"
 	case older:
-		f.Status, f.Text, f.Fix = Fail, "Claude Code "+m.Version+" is older than "+Floor, "update the client: claude update"
+		f.Status, f.Text, f.Fix = Fail, "Claude Code "+m.Version+" is older than "+floor, "update the client: claude update"
 	}
 	return []Finding{f}
 }

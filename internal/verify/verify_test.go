@@ -131,11 +131,19 @@ func rows() []row {
 		{"V05a", "as it should be", asIs, Pass, "bwrap 0.13.0"},
 		{"V05a", "no bwrap", func(s *scene) { s.remove(filepath.Join(s.bin, "bwrap")) }, Fail, "bwrap is not on PATH"},
 		{"V05a", "socat says nothing", func(s *scene) { s.program("socat", "exit 1") }, Warn, "does not say its version"},
+		{"V05a", "another version", func(s *scene) { s.program("bwrap", "echo 'bubblewrap 0.9.0'") }, Warn, "0.9.0, where"},
+		{"V05a", "an override", func(s *scene) {
+			s.program("bwrap", "echo 'bubblewrap 0.9.0'")
+			testenv.Write(s.t, filepath.Join(s.home, ".config/sallyport/pinned-versions.local.toml"), "[tools.bubblewrap]\nversion = \"0.9.0\"\n")
+		}, Warn, "pinned-versions.local.toml wants"},
+		{"V05a", "a broken override", func(s *scene) {
+			testenv.Write(s.t, filepath.Join(s.home, ".config/sallyport/pinned-versions.local.toml"), "[tools\n")
+		}, Warn, "pinned-versions.local.toml:1"},
 		{"V05a", "macOS", func(s *scene) { s.goos = "darwin" }, NotApplicable, ""},
 
 		{"V05b", "as it should be", asIs, Pass, "2.1.332"},
 		{"V05b", "old", func(s *scene) { s.program("claude", "echo '2.0.0 (Claude Code)'") }, Fail, "older than"},
-		{"V05b", "just old enough", func(s *scene) { s.program("claude", "echo '"+Floor+" (Claude Code)'") }, Pass, Floor},
+		{"V05b", "just old enough", func(s *scene) { s.program("claude", "echo '"+embedded()["claude-code"].MinVersion+" (Claude Code)'") }, Pass, "2.1."},
 		{"V05b", "says nothing", func(s *scene) { s.program("claude", "exit 1") }, Warn, "does not say"},
 		{"V05b", "not there", func(s *scene) { s.remove(filepath.Join(s.bin, "claude")) }, Warn, "not on PATH"},
 
