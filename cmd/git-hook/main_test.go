@@ -165,6 +165,9 @@ var refusals = []struct{ hooks, steps string }{
 func told(t *testing.T, binary []byte, story, fail string) string {
 	home := testenv.Isolate(t)
 	base := filepath.Join(home, "work")
+	// A collection in the background would end sooner or later.
+	testenv.Git(t, home, "config", "--global", "gc.autoDetach", "false")
+	testenv.Git(t, home, "config", "--global", "maintenance.autoDetach", "false")
 	for _, name := range slices.Concat(githooks.Names, githooks.FrequentNames) {
 		script(t, filepath.Join(base, "template", "hooks", name), recorder)
 	}
