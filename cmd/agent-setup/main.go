@@ -50,8 +50,7 @@ Exit codes:
   1   a check failed, or you said no
   2   a file cannot be used as it is; the message says where
   3   refused for safety; nothing was changed
-  4   the client is too old for the rest to hold
-  4   a program is below the version that works
+  4   the client, or another program, is too old for the rest to hold
   64  usage
 `
 

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,7 +36,8 @@ agent-setup from where it was built); then this compares:
                they refused before and do not refuse now, which comes first
   toolkit      each installed program: as it was installed, as it is, and as
                this build has it, which tells who changed it
-  settings     hooks and status line that this build would wire otherwise
+  settings     hooks and status line that this build would wire otherwise, and
+               what its template has more for the project
   directories  permissions.additionalDirectories, where reads elsewhere ask
   tools        agent-setup tools check, with the commands that would help
   checkouts    repositories named in pinned-versions.local.toml: git fetch, and
@@ -64,6 +67,7 @@ type updateDocument struct {
 	Regressions []string             `json:"regressions"`
 	Protection  []doctor.Result      `json:"protection"`
 	Toolkit     setup.Drift          `json:"toolkit"`
+	Template    string               `json:"template"` // what agent-setup project --diff prints
 	Directories []doctor.Result      `json:"directories"`
 	Tools       []toolRow            `json:"tools"`
 	Checkouts   []pins.CheckoutState `json:"checkouts"`
@@ -124,6 +128,7 @@ func runUpdate(p *cli.Process, args []string) error {
 	w.Offline = true // the host on the list is doctor's business
 	canaries := u.protection(ctx, w, state)
 	u.toolkit()
+	u.project(w)
 	u.directories(ctx, w)
 	states := u.tools(ctx, tools)
 	if err := u.checkouts(ctx, layers, w.Home); err != nil {
@@ -255,6 +260,33 @@ func (u *updater) toolkit() {
 	}
 	u.line("⚠", "this build would wire them otherwise; agent-setup update --apply makes this change:")
 	u.printf("%s", d.Wiring)
+}
+
+// project shows what the template would add to the project's settings.
+func (u *updater) project(w *doctor.World) {
+	root := w.Start
+	if w.InRepo && w.Repo.Root != "" {
+		root = w.Repo.Root
+	}
+	file := filepath.Join(root, ".claude", "settings.json")
+	if _, err := os.Stat(file); err != nil {
+		u.line("–", "the project has no settings of its own; agent-setup project writes them")
+		return
+	}
+	var diff strings.Builder
+	o := setup.ProjectOptions{Options: u.o.Options, Project: root, Diff: true}
+	o.Stdout, o.Stderr, o.Stdin, o.JSON, o.Yes = &diff, io.Discard, strings.NewReader(""), false, false
+	err := setup.Project(o)
+	u.doc.Template = diff.String()
+	switch {
+	case err == nil:
+		u.line("✓", "the project's settings hold what this build's template has")
+	case diff.Len() == 0:
+		u.line("⚠", "the project's settings: %v", err)
+	default:
+		u.drift = true
+		u.line("⚠", "this build's template has more for the project: agent-setup project --diff shows it, agent-setup project adds it")
+	}
 }
 
 func (u *updater) directories(ctx context.Context, w *doctor.World) {

@@ -36,8 +36,6 @@ func LookPath(name string, getenv func(string) string) (string, bool) {
 // A Program is a program to run. Path is absolute; Dir and Env are what they
 // are in [exec.Cmd], and so are Stdin and Stderr: without them stdin is empty
 // and stderr is dropped.
-// are in [exec.Cmd]. Its stdin is empty unless Stdin says otherwise, and its
-// stderr is dropped unless there is a Stderr.
 type Program struct {
 	Path   string
 	Args   []string // without the program's name
