@@ -126,11 +126,11 @@ func (c *compiler) codex(p *product) {
 		path := at("network", "domains", host)
 		text := tomledit.Quote(host) + " = " + tomledit.Quote(value)
 		p.match = append(p.match, rule{text: text, decision: value, layer: "kernel", from: d.entry, domain: &d})
-		for i := range domains {
-			if slices.Equal(domains[i].path, path) {
-				domains[i].value = value // a deny follows an allow
+		if i := slices.IndexFunc(domains, func(v codexValue) bool { return slices.Equal(v.path, path) }); i >= 0 {
+			if domains[i].value == value {
 				return
 			}
+			domains = slices.Delete(domains, i, i+1) // what is denied is not allowed
 		}
 		domains = append(domains, codexValue{path, value, true})
 	}
@@ -141,7 +141,6 @@ func (c *compiler) codex(p *product) {
 		}
 		domain(d, "allow")
 	}
-	o.network = len(domains) > 0
 	for _, d := range c.srt.Denied {
 		if d.Port != "" {
 			c.warn("CODEX-DOMAIN-PORT", Lossy, Codex, d.entry, "a profile has no ports: %q is denied on every one", d.Text)
@@ -154,9 +153,9 @@ func (c *compiler) codex(p *product) {
 		domain(d, "deny")
 	}
 	if off {
-		o.network = false
 		domains = slices.DeleteFunc(domains, func(v codexValue) bool { return v.value == "allow" })
 	}
+	o.network = slices.ContainsFunc(domains, func(v codexValue) bool { return v.value == "allow" })
 	o.add(o.network, at("network", "enabled")...)
 	o.values = append(o.values, domains...)
 	sockets := map[string]bool{}

@@ -332,15 +332,23 @@ func (im *importer) codex(cfg *Config, data []byte) error {
 		im.lists[name] = []string{}
 	}
 	add := func(list, s string) { im.lists[list] = append(im.lists[list], s) }
+	reads := map[bool]bool{} // by whether paths are relative
 	path := func(p string, v any, shown string) {
 		if why, _ := malformed(entry{Text: p}, true); why != "" {
 			im.leave(shown, "the path "+why)
 			return
 		}
+		rel := canonical(entry{Text: p}).relative()
 		switch v {
 		case "deny", "none":
-			add("filesystem.denyRead", p)
+			// A pattern behind a read-only path came from denyWrite.
+			if reads[rel] && isGlob(p) {
+				add("filesystem.denyWrite", p)
+			} else {
+				add("filesystem.denyRead", p)
+			}
 		case "read":
+			reads[rel] = true
 			add("filesystem.denyWrite", p)
 		default:
 			im.leave(shown, fmt.Sprintf("no source says %v", v))
