@@ -95,6 +95,9 @@ func (c *compiler) copilot(p *product) {
 				}
 				continue
 			}
+			if !e.Glob && pl.kind(e) == unknown {
+				c.warn("COPILOT-PATH-UNKNOWN", Info, Copilot, e.entry, "%s is not there to be looked at; if it is a directory the flag does not cover what lies in it", e)
+			}
 			add("--deny-tool", "write("+arg+")", rule{decision: "deny", from: e.entry, path: &e, write: true, suffix: suffix, exact: true})
 		}
 		if len(left) > 0 {

@@ -314,7 +314,7 @@ func TestCopilot(t *testing.T) {
 --deny-url 'evil.example' \
 --deny-url 'http://evil.example' \
 `)
-	sameList(t, "warnings", warned, []string{"COPILOT-ALLOW-NEEDS-WRAPPER", "COPILOT-ASK-AS-DENY", "COPILOT-READ-UNGUARDED"})
+	sameList(t, "warnings", warned, []string{"COPILOT-ALLOW-NEEDS-WRAPPER", "COPILOT-ASK-AS-DENY", "COPILOT-PATH-UNKNOWN", "COPILOT-READ-UNGUARDED"})
 	text, warned = b.preview(Copilot, yolo)
 	same(t, "yolo", text, `--yolo \
 --deny-tool 'shell(sudo)' \
@@ -323,7 +323,7 @@ func TestCopilot(t *testing.T) {
 --deny-url 'evil.example' \
 --deny-url 'http://evil.example' \
 `)
-	sameList(t, "yolo warnings", warned, []string{"COPILOT-READ-UNGUARDED", "COPILOT-YOLO-NEEDS-WRAPPER"})
+	sameList(t, "yolo warnings", warned, []string{"COPILOT-PATH-UNKNOWN", "COPILOT-READ-UNGUARDED", "COPILOT-YOLO-NEEDS-WRAPPER"})
 	b.config("[copilot]\nflag_style = \"legacy\"\n")
 	text, _ = b.preview(Copilot)
 	same(t, "legacy", text, `--allow-tool 'shell(*)' \

@@ -48,6 +48,12 @@ func (c *compiler) opencode(p *product) {
 			} else {
 				patterns = []string{strings.ReplaceAll(pl.expand(e), "**", "*")}
 			}
+			if strings.ContainsAny(e.Canon, "[]") {
+				c.warn("EXT-NOT-COMPILED", Lossy, OpenCode, e.entry, "opencode has no character classes: %s closes any character there", e)
+				for i := range patterns {
+					patterns[i] = withoutClasses(patterns[i])
+				}
+			}
 		case !e.relative():
 			abs := pl.abs(e)
 			patterns = []string{abs, strings.TrimSuffix(abs, "/") + "/*"}
@@ -116,6 +122,24 @@ func (c *compiler) opencode(p *product) {
 		path: c.cfg.OpenCodeConfig, fresh: indentJSON(p.content), record: o.entries(),
 		merge: o.merge, check: o.check, diff: o.diff,
 	}}
+}
+
+// withoutClasses puts ? in place of every [...]: what it matches is a superset.
+func withoutClasses(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] != '[' && s[i] != ']':
+			b.WriteByte(s[i])
+			continue
+		case s[i] == '[':
+			if end := strings.IndexByte(s[min(i+2, len(s)):], ']'); end >= 0 {
+				i += 2 + end
+			}
+		}
+		b.WriteByte('?')
+	}
+	return b.String()
 }
 
 func (o *openCodeOutput) of(tool string) (out []openRule) {
