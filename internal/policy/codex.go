@@ -170,7 +170,7 @@ func (c *compiler) codex(p *product) {
 			o.values = append(o.values, codexValue{at("network", "unix_sockets", path), "allow", true})
 		}
 	}
-	for _, name := range []string{"network.allowLocalBinding", "network.allowAllUnixSockets", "network.strictAllowlist", "network.allowMachLookup", "network.httpProxyPort", "network.socksProxyPort", "ignoreViolations", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation", "credentials"} {
+	for _, name := range []string{"network.allowLocalBinding", "network.allowAllUnixSockets", "network.strictAllowlist", "network.allowMachLookup", "network.httpProxyPort", "network.socksProxyPort", "ignoreViolations", "enableWeakerNestedSandbox", "enableWeakerNetworkIsolation"} {
 		switch string(c.srt.values[name]) {
 		case "", "false", "[]", "{}":
 		default:

@@ -93,6 +93,9 @@ func (c *compiler) compile(a Agent) *product {
 		p.blocked = true
 		return p
 	}
+	if c.srt.has("credentials") && a != Claude {
+		c.warn("SRT-NOT-COMPILED", Info, a, c.key("credentials"), "credentials are for Claude alone and not compiled")
+	}
 	before := len(c.n.problems)
 	switch a {
 	case Claude:

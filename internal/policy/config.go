@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -107,7 +106,13 @@ func intKey(field func(*Config) *int, low, high int64) func(*Config, any, func(s
 	}
 }
 
-var profileName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+// profileName reports a name that needs no quotes and is none of Codex's own.
+func profileName(s string) bool {
+	if s == "" || s[0] == '-' {
+		return false
+	}
+	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
 
 func configKeys() []configKey {
 	return []configKey{
@@ -146,7 +151,7 @@ func configKeys() []configKey {
 		{"copilot.write_rules", "true", "", boolKey(func(c *Config) *bool { return &c.WriteRules })},
 		{"codex.profile", `"agent-policy"`, "", func(c *Config, v any, _ func(string) string) error {
 			s, ok := v.(string)
-			if !ok || !profileName.MatchString(s) {
+			if !ok || !profileName(s) {
 				return errors.New("want lower-case letters, digits and -, beginning with a letter or digit")
 			}
 			c.Profile = s

@@ -3,8 +3,9 @@ package policy
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
+
+	"sallyport/internal/regularfile"
 )
 
 // A Level says what a warning means for the exit status.
@@ -77,18 +78,15 @@ func (n *notes) fail(id string, err error) {
 // maxFile bounds every file that is read.
 const maxFile = 8 << 20
 
-// readFile reads a regular file of bounded size. Anything else could block or
-// fill the memory.
+// readFile reads a regular file of bounded size. The error names the file.
 func readFile(path string) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	if fi.Size() > maxFile {
+	data, err := regularfile.Read(path, maxFile)
+	var large *regularfile.TooLargeError
+	switch {
+	case errors.As(err, &large):
 		return nil, fmt.Errorf("%s: larger than %d MiB; is it the right file?", path, maxFile>>20)
+	case errors.Is(err, regularfile.ErrNotRegular):
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return os.ReadFile(path)
+	return data, err
 }

@@ -69,7 +69,6 @@ func write(r *Request)   { r.Write = true }
 func yolo(r *Request)    { r.Yolo = true }
 func prune(r *Request)   { r.Prune = true }
 func noProbe(r *Request) { r.NoLook = true }
-func force(r *Request)   { r.Force = true }
 func strict(r *Request)  { r.Strict = true }
 
 // generate runs and fails the test on a problem.

@@ -122,15 +122,6 @@ func (o *object) set(name string, value any) {
 	*o = append(*o, member{name, value})
 }
 
-func (o *object) remove(name string) {
-	for i := range *o {
-		if (*o)[i].name == name {
-			*o = append((*o)[:i:i], (*o)[i+1:]...)
-			return
-		}
-	}
-}
-
 // compactJSON writes a value on one line, without HTML escapes. Our values
 // always marshal: strings, numbers, booleans, and containers of them.
 func compactJSON(v any) []byte {

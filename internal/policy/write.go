@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"sallyport/internal/atomicfile"
@@ -146,7 +146,6 @@ type anchor struct {
 	is           bool   // it leads to the target already
 	migrate      bool   // a regular file that becomes the target
 	copied       bool
-	note         string // what was done, for the report
 }
 
 func newAnchor(target string) (*anchor, error) {
@@ -369,12 +368,12 @@ func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-var backupName = regexp.MustCompile(`\.agent-policy\.[0-9]{8}T[0-9]{6}Z\.bak$`)
+const stamp = "20060102T150405Z"
 
 // makeBackup copies a file beside itself. Names sort by time.
 func makeBackup(path string, data []byte, mode fs.FileMode, now time.Time) (string, error) {
 	for {
-		name := path + ".agent-policy." + now.UTC().Format("20060102T150405Z") + ".bak"
+		name := path + ".agent-policy." + now.UTC().Format(stamp) + ".bak"
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 		if errors.Is(err, fs.ErrExist) {
 			now = now.Add(time.Second)
@@ -402,7 +401,9 @@ func backupsOf(path string) []string {
 	base := filepath.Base(path)
 	for _, e := range entries { // sorted by name
 		name := e.Name()
-		if at := backupName.FindStringIndex(name); at != nil && name[:at[0]] == base && e.Type().IsRegular() {
+		rest, mine := strings.CutPrefix(name, base+".agent-policy.")
+		at, bak := strings.CutSuffix(rest, ".bak")
+		if _, err := time.Parse(stamp, at); mine && bak && err == nil && e.Type().IsRegular() {
 			out = append(out, filepath.Join(filepath.Dir(path), name))
 		}
 	}

@@ -53,6 +53,13 @@ type Item struct {
 
 	ValueStart, ValueEnd int
 	Inline               bool // the value is an inline table
+	Inner                []InnerKey
+}
+
+// An InnerKey is a key directly inside an inline table.
+type InnerKey struct {
+	Key  []string
+	Line int
 }
 
 // Path is the item's place counted from the root.
@@ -140,11 +147,21 @@ func Scan(data []byte) (items []Item, err error) {
 				valueStart++
 			}
 			valueEnd := valueStart + len(bytes.TrimRight(data[valueStart:end], " \t\r\n"))
-			items = append(items, Item{
+			it := Item{
 				Kind: KeyValue, Table: table, Key: parts, Line: lineAt(start),
 				Start: start, End: valueEnd, ValueStart: valueStart, ValueEnd: valueEnd,
 				Inline: expr.Value().Kind == unstable.InlineTable,
-			})
+			}
+			if it.Inline {
+				inner := expr.Value().Children()
+				for inner.Next() {
+					if child := inner.Node(); child.Kind == unstable.KeyValue {
+						names, at, _ := keyParts(child)
+						it.Inner = append(it.Inner, InnerKey{names, lineAt(at)})
+					}
+				}
+			}
+			items = append(items, it)
 		}
 		if n := len(items); n > 0 && len(items[n-1].Table)+len(items[n-1].Key) > maxDepth {
 			return nil, &Error{items[n-1].Line, 1, fmt.Sprintf("nested more than %d levels deep", maxDepth)}
