@@ -372,6 +372,9 @@ func (s *session) revert(operands []string) (int, error) {
 	steps, problems := policy.Revert(&s.req, s.o.list)
 	var lines []string
 	for _, st := range steps {
+		if st.Saved != "" {
+			lines = append(lines, "Saved: "+st.Saved)
+		}
 		switch {
 		case s.o.list && len(st.Backups) == 0 && st.Action == "none":
 			lines = append(lines, fmt.Sprintf("%s: %s: no backup", st.Agent, st.Target))

@@ -1,12 +1,14 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"sallyport/internal/atomicfile"
 )
@@ -112,6 +114,7 @@ type Reverted struct {
 	Target  string   `json:"target"`
 	Action  string   `json:"action"` // restored, removed, none
 	Backup  string   `json:"backup,omitempty"`
+	Saved   string   `json:"saved,omitempty"` // a copy of hand edits that the revert takes away
 	Backups []string `json:"backups"`
 }
 
@@ -192,7 +195,9 @@ func Revert(r *Request, list bool) (out []Reverted, problems []Problem) {
 	for i := range steps {
 		s := &steps[i]
 		if !list && len(n.problems) == 0 {
-			if err := s.undo(s.real); err != nil {
+			if err := s.save(s.real, state.Files[s.real], r.now()); err != nil {
+				n.fail(errWrite, err)
+			} else if err := s.undo(s.real); err != nil {
 				n.fail(errWrite, err)
 			} else if s.Action != "none" {
 				delete(state.Files, s.real)
@@ -209,6 +214,33 @@ func Revert(r *Request, list bool) (out []Reverted, problems []Problem) {
 		}
 	}
 	return out, n.problems
+}
+
+// save keeps what stands in a file if it is not what was written last.
+func (s *Reverted) save(real string, f *fileState, now time.Time) error {
+	data, err := readFile(real)
+	if s.Action == "none" || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if f != nil && f.SHA256 == hash(data) {
+		return nil
+	}
+	if s.Backup != "" {
+		if old, err := readFile(s.Backup); err == nil && bytes.Equal(old, data) {
+			return nil
+		}
+	}
+	name := real + ".agent-policy." + now.UTC().Format(stamp) + ".reverted"
+	out, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	s.Saved = name
+	return errors.Join(err, out.Sync(), out.Close())
 }
 
 func (s Reverted) undo(real string) error {

@@ -295,6 +295,23 @@ func TestChangedMeanwhile(t *testing.T) {
 	same(t, "file", b.read(targetsOf[Claude]), `{"mine":2}`)
 }
 
+// TestKindsOfTOML merges into a file with every kind of value in it.
+func TestKindsOfTOML(t *testing.T) {
+	b := newBench(t)
+	b.srt(codexFullSRT)
+	text := "# top\r\na = nan\r\nb = +inf # x\r\nc = 1979-05-27T07:32:00Z\r\nd = [ 1,\r\n  # in\r\n  2, ]\r\ne = \"\"\"\r\n[permissions.agent-policy]\r\n\"\"\"\r\n'f g'.h = 0x_F\r\n"
+	text = strings.Replace(text, "0x_F", "0xF", 1)
+	b.write(b.path(targetsOf[Codex]), text+"\r\n[[x.y]]\r\nz = 'l'\r\n")
+	b.generate(Codex, write)
+	got := b.read(targetsOf[Codex])
+	if !strings.HasPrefix(got, text) || !strings.Contains(got, "\r\n[[x.y]]\r\nz = 'l'\r\n") || strings.Contains(strings.ReplaceAll(got, "\r\n", ""), "\n") {
+		t.Errorf("got %q", got)
+	}
+	if d := Diff(b.request(Codex)); d.Exit != 0 {
+		t.Errorf("diff: %v %v", findings(d), d.Problems)
+	}
+}
+
 func TestTargetsThatMeet(t *testing.T) {
 	b := newBench(t)
 	b.config("[targets]\nclaude_settings = \"~/.claude/a.json\"\ncodex_config = \"~/.claude/a.json\"\n")

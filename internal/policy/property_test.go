@@ -111,6 +111,7 @@ var targetsOf = map[Agent]string{
 // hand edit of our part is found and named, and one of another part is neither
 // found nor lost.
 func TestRoundTrip(t *testing.T) {
+	inMemory(t)
 	b := newBench(t)
 	for seed := range uint64(1000) {
 		// Waiting for the disk a thousand times is no better than a few times.
@@ -391,6 +392,7 @@ func foreignParts(a Agent) []string {
 
 // TestImportRoundTrip imports what was compiled: the sources compile to the same.
 func TestImportRoundTrip(t *testing.T) {
+	inMemory(t)
 	for seed := range uint64(400) {
 		g := gen{rand.New(rand.NewPCG(seed, 3))}
 		b := newBench(t)

@@ -412,6 +412,7 @@ func openCodeState(t *testing.T, text []byte, p probe, home, cwd string) int {
 // a part that is not ours closed stays closed; and no agent opens anything but
 // what the policy allows.
 func TestNeverWider(t *testing.T) {
+	inMemory(t)
 	b := newBench(t)
 	cwd := b.path("proj")
 	for seed := range uint64(200) {
