@@ -506,3 +506,47 @@ func FuzzTarget(f *testing.F) {
 		}
 	})
 }
+
+// TestProjectScope: relative entries mean the project there, and are looked up
+// in it.
+func TestProjectScope(t *testing.T) {
+	b := newBench(t)
+	b.config("[targets]\nclaude_settings = \"~/proj/.claude/settings.full.json\"\n[claude]\nglob_anchor = \"root\"\n")
+	b.write(b.path("proj/docs/d"), "")
+	b.write(b.path("proj/key"), "")
+	b.srt(`{"filesystem":{"denyRead":["key","**/*.pem","~"],"denyWrite":["docs","."],"allowWrite":["."]},"network":{"strictAllowlist":true,"allowedDomains":[],"deniedDomains":[]}}`)
+	deny, content := rulesOf(t, b)
+	sameList(t, "deny", deny, []string{"Read(./key)", "Edit(./key)", "Read(//**/*.pem)", "Edit(//**/*.pem)", "Edit(./docs)", "Edit(./docs/**)", "Edit(./**)"})
+	v, _ := dig(content, "sandbox", "filesystem", "denyRead")
+	sameList(t, "denyRead", toStrings(v), []string{"key", "**/*.pem", "~"})
+	if _, there := dig(content, "sandbox", "network", "strictAllowlist"); there {
+		t.Error("strictAllowlist does nothing in a project's file and is compiled")
+	}
+	if _, warned := b.preview(Claude); !slices.Contains(warned, "CLAUDE-CARVEOUT") || slices.Contains(warned, "CLAUDE-RELATIVE") {
+		t.Errorf("warnings %v", warned)
+	}
+	b.config("[targets]\nclaude_settings = \"~/elsewhere/settings.full.json\"\n")
+	if res := Generate(b.request(Claude)); res.Exit != 1 || !strings.Contains(res.Problems[0].Message, "claude.scope") {
+		t.Errorf("a scope that cannot be told: %v", res.Problems)
+	}
+}
+
+// TestNewYoloFile starts with what the file in force holds besides the policy,
+// and with nothing that the other mode alone sets.
+func TestNewYoloFile(t *testing.T) {
+	b := newBench(t)
+	b.bash(`{"ask":["x"]}`)
+	b.config("[sandbox_overrides.full]\nfailIfUnavailable = true\nnetwork = { allowLocalBinding = true }\n[sandbox_overrides.yolo]\nenabled = true\n")
+	b.write(b.path(".claude/settings.json"), `{"hooks":{"Stop":[1]},"sandbox":{"excludedCommands":["mine"]}}`)
+	b.generate(Claude, write)
+	b.generate(Claude, write, yolo)
+	got := b.read(".claude/settings.yolo.json")
+	for part, want := range map[string]bool{`"hooks":{"Stop":[1]}`: true, `"mine"`: true, "failIfUnavailable": false, "allowLocalBinding": false, `"ask"`: false, `"enabled":true`: true} {
+		if strings.Contains(got, part) != want {
+			t.Errorf("%s there: %t, want %t\n%s", part, !want, want, got)
+		}
+	}
+	if d := Diff(b.request(Claude, yolo)); d.Exit != 0 {
+		t.Errorf("diff: %v %v", findings(d), d.Problems)
+	}
+}
