@@ -117,6 +117,60 @@ func Apply(data []byte, changes ...Change) ([]byte, error) {
 	return data, nil
 }
 
+// Patch is [Apply] for files that are not the client's alone: a byte order mark
+// stays, and a member name may stand twice where no change leads through it.
+func Patch(data []byte, changes ...Change) ([]byte, error) {
+	mark, body := 0, data
+	if bytes.HasPrefix(data, byteOrderMark) {
+		mark = len(byteOrderMark)
+		body = data[mark:]
+	}
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = []byte("{}\n")
+	}
+	for i := -1; i < len(changes); i++ {
+		doc, err := ParseDocument(body)
+		if err != nil {
+			return nil, err
+		}
+		if i < 0 {
+			continue // without a change the text is checked all the same
+		}
+		c := changes[i]
+		if c.err != nil {
+			return nil, c.err
+		}
+		if at, twice := doc.repeatedOn(c.path); twice {
+			line, column := position(body, at)
+			return nil, &SyntaxError{line, column, "a member of this name stands here twice"}
+		}
+		if body, err = apply(doc, c); err != nil {
+			return nil, err
+		}
+	}
+	return append(bytes.Clone(data[:mark]), body...), nil
+}
+
+// repeatedOn is the offset of a member that repeats the name of a step.
+func (d *Document) repeatedOn(path []string) (at int, ok bool) {
+	n := &d.root
+	for _, step := range path {
+		first := n.child(step)
+		if first < 0 {
+			return 0, false
+		}
+		if n.kids[first].shadowed {
+			for i := first + 1; i < len(n.kids); i++ {
+				if n.kids[i].name == step {
+					return n.kids[i].nameAt, true
+				}
+			}
+		}
+		n = &n.kids[first].value
+	}
+	return 0, false
+}
+
 func apply(doc *Document, c Change) ([]byte, error) {
 	at := &doc.root
 	var parent *node

@@ -64,6 +64,29 @@ func TestApply(t *testing.T) {
 	}
 }
 
+func TestPatch(t *testing.T) {
+	tests := []struct {
+		name, in string
+		change   Change
+		want     string // empty: refused
+	}{
+		{"byte order mark stays", "\ufeff{\"a\": 1}", Set(2, "a"), "\ufeff{\"a\": 2}"},
+		{"names that stand twice elsewhere", `{"x": 1, "x": 2, "a": {"y": 1}}`, Set(2, "a", "y"), `{"x": 1, "x": 2, "a": {"y": 2}}`},
+		{"deeper elsewhere", `{"b": {"x": 1, "x": 2}, "a": 1}`, Delete("a"), `{"b": {"x": 1, "x": 2}}`},
+		{"twice at the end of the way", `{"a": {"x": 1, "x": 2}}`, Set(3, "a", "x"), ""},
+		{"twice on the way", `{"a": {"x": 1}, "a": {}}`, Set(3, "a", "x"), ""},
+		{"empty", "", Set(1, "a"), "{\n  \"a\": 1\n}\n"},
+		{"not JSON", "{", Set(1, "a"), ""},
+	}
+	for _, tt := range tests {
+		got, err := Patch([]byte(tt.in), tt.change)
+		var se *SyntaxError
+		if string(got) != tt.want || (err == nil) != (tt.want != "") || err != nil && !errors.As(err, &se) {
+			t.Errorf("%s: Patch(%q) = %q, %v, want %q", tt.name, tt.in, got, err, tt.want)
+		}
+	}
+}
+
 func TestApplyRefuses(t *testing.T) {
 	syntax := func(line, column int, message string) error { return &SyntaxError{line, column, message} }
 	tests := []struct {

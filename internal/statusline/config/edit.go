@@ -11,12 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pelletier/go-toml/v2/unstable"
-
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/dirs"
 	"sallyport/internal/regularfile"
 	"sallyport/internal/statusline"
+	"sallyport/internal/tomledit"
 )
 
 // A setting is one key of the document and where it stands.
@@ -25,83 +24,29 @@ type setting struct {
 	table      string
 	line       int
 	start, end int // of the value
-	keyStart   int
-}
-
-// A header is a [table] line.
-type header struct {
-	table string
-	start int
+	keyStart   int // -1 inside an inline table: found for messages, not edited
 }
 
 // scan finds the keys of a document that go-toml accepts.
-func scan(data []byte) ([]setting, error) {
-	settings, _, err := scanAll(data)
-	return settings, err
-}
-
-func scanAll(data []byte) (settings []setting, headers []header, err error) {
-	var p unstable.Parser
-	p.Reset(data)
-	table := ""
-	for p.NextExpression() {
-		expr := p.Expression()
-		switch expr.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			parts, start, _ := keyParts(expr)
-			table = strings.Join(parts, ".")
-			headers = append(headers, header{table, lineStart(data, start)})
-		case unstable.KeyValue:
-			parts, start, keyEnd := keyParts(expr)
-			if table != "" {
-				parts = append([]string{table}, parts...)
-			}
-			end := int(expr.Raw.Offset) + int(expr.Raw.Length)
-			eq := bytes.IndexByte(data[keyEnd:], '=')
-			if eq < 0 || keyEnd+eq+1 > end {
-				return nil, nil, errors.New("key without a value")
-			}
-			valueStart := keyEnd + eq + 1
-			for valueStart < end && (data[valueStart] == ' ' || data[valueStart] == '\t') {
-				valueStart++
-			}
-			key := strings.Join(parts, ".")
-			valueEnd := valueStart + len(bytes.TrimRight(data[valueStart:end], " \t\r\n"))
-			settings = append(settings, setting{
-				key: key, table: table, line: 1 + bytes.Count(data[:start], []byte("\n")),
-				keyStart: start, start: valueStart, end: valueEnd,
-			})
-			// The keys of an inline table are found for messages; they cannot
-			// be edited one by one.
-			if expr.Value().Kind == unstable.InlineTable {
-				it := expr.Value().Children()
-				for it.Next() {
-					if child := it.Node(); child.Kind == unstable.KeyValue {
-						names, at, _ := keyParts(child)
-						settings = append(settings, setting{
-							key: key + "." + strings.Join(names, "."), table: key, line: 1 + bytes.Count(data[:at], []byte("\n")), keyStart: -1,
-						})
-					}
-				}
-			}
+func scan(data []byte) (settings []setting, err error) {
+	items, err := tomledit.Scan(data)
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		if it.Kind != tomledit.KeyValue {
+			continue
+		}
+		key := strings.Join(it.Path(), ".")
+		settings = append(settings, setting{
+			key: key, table: strings.Join(it.Table, "."), line: it.Line,
+			keyStart: it.Start, start: it.ValueStart, end: it.ValueEnd,
+		})
+		for _, inner := range it.Inner {
+			settings = append(settings, setting{key: key + "." + strings.Join(inner.Key, "."), table: key, line: inner.Line, keyStart: -1})
 		}
 	}
-	return settings, headers, p.Error()
-}
-
-// keyParts are the parts of an expression's key and the range they take.
-func keyParts(expr *unstable.Node) (parts []string, start, end int) {
-	start = -1
-	it := expr.Key()
-	for it.Next() {
-		n := it.Node()
-		parts = append(parts, string(n.Data))
-		if start < 0 {
-			start = int(n.Raw.Offset)
-		}
-		end = int(n.Raw.Offset) + int(n.Raw.Length)
-	}
-	return parts, max(start, 0), end
+	return settings, nil
 }
 
 func lineStart(data []byte, at int) int { return 1 + bytes.LastIndexByte(data[:at], '\n') }
@@ -174,7 +119,7 @@ func TOML(c Config) []string {
 	for _, k := range Keys() {
 		text := value(c, k)
 		if k.kind == kindString {
-			text = quote(text)
+			text = tomledit.Quote(text)
 		}
 		lines = append(lines, k.Name+" = "+text)
 	}
@@ -229,28 +174,9 @@ func keyList() string {
 func entryList(entries []statusline.Entry) string {
 	var parts []string
 	for _, e := range entries {
-		parts = append(parts, quote(e.String()))
+		parts = append(parts, tomledit.Quote(e.String()))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
-}
-
-// quote writes a TOML basic string.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r < 0x20 || r == 0x7f:
-			fmt.Fprintf(&b, `\u%04X`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // encode writes what a person typed as the TOML of the key's kind. A list may
@@ -275,7 +201,7 @@ func encode(k Key, text string) (string, error) {
 		}
 		var parts []string
 		for word := range strings.SplitSeq(text, ",") {
-			parts = append(parts, quote(strings.TrimSpace(word)))
+			parts = append(parts, tomledit.Quote(strings.TrimSpace(word)))
 		}
 		return "[" + strings.Join(parts, ", ") + "]", nil
 	case kindLists:
@@ -285,18 +211,18 @@ func encode(k Key, text string) (string, error) {
 		}
 		return array(k, text)
 	}
-	return quote(text), nil
+	return tomledit.Quote(text), nil
 }
 
 // array checks that text is one TOML value and nothing behind it.
 func array(k Key, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	const before = "x = "
-	settings, headers, err := scanAll([]byte(before + text))
+	items, err := tomledit.Scan([]byte(before + text))
 	if err != nil {
 		return "", fmt.Errorf("%s: %s", k.Name, strings.TrimPrefix(err.Error(), "toml: "))
 	}
-	if len(settings) != 1 || len(headers) > 0 || settings[0].end != len(before)+len(text) {
+	if len(items) != 1 || items[0].ValueEnd != len(before)+len(text) {
 		return "", fmt.Errorf("%s: %q is not one array", k.Name, text)
 	}
 	return text, nil
@@ -326,11 +252,11 @@ func Set(path string, data []byte, key, text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, headers, err := scanAll(data)
+	settings, err := scan(data)
 	if err != nil {
 		return nil, err
 	}
-	out, err := place(data, settings, headers, key, value)
+	out, err := place(data, settings, key, value)
 	if err != nil {
 		return nil, err
 	}
@@ -353,73 +279,15 @@ func hasBroken(errs []*Error) bool {
 	return false
 }
 
-func place(data []byte, settings []setting, headers []header, key, value string) ([]byte, error) {
-	splice := func(at, end int, text string) []byte {
-		return []byte(string(data[:at]) + text + string(data[end:]))
-	}
-	table, name := "", key
-	if i := strings.LastIndexByte(key, '.'); i >= 0 {
-		table, name = key[:i], key[i+1:]
-	}
-	last := -1 // end of the last value of that table
+func place(data []byte, settings []setting, key, value string) ([]byte, error) {
+	path := strings.Split(key, ".")
+	table := strings.Join(path[:len(path)-1], ".")
 	for _, s := range settings {
-		switch {
-		case s.key == key && s.keyStart < 0, s.key == table:
-			return nil, fmt.Errorf("line %d: %s is an inline table; write it as [%s] to have its keys set", s.line, s.table+strings.TrimPrefix(table, s.table), table)
-		case s.key == key:
-			return splice(s.start, s.end, value), nil
-		case s.table == table && s.keyStart >= 0:
-			last = s.end
+		if s.key == key && s.keyStart < 0 || s.key == table {
+			return nil, fmt.Errorf("line %d: %s is an inline table; write it as [%s] to have its keys set", s.line, table, table)
 		}
 	}
-	newline := "\n"
-	if bytes.Contains(data, []byte("\r\n")) {
-		newline = "\r\n"
-	}
-	text := name + " = " + value + newline
-	nextLine := func(at int) int {
-		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-			return at + i + 1
-		}
-		return len(data)
-	}
-	var at int
-	switch {
-	case last >= 0:
-		at = nextLine(last)
-	case table == "":
-		// Before the first table, and before the comment that describes it.
-		at = len(data)
-		if len(headers) > 0 {
-			at = headers[0].start
-			for at > 0 {
-				prev := lineStart(data, at-1)
-				if !bytes.HasPrefix(bytes.TrimLeft(data[prev:at], " \t"), []byte("#")) {
-					break
-				}
-				at = prev
-			}
-			text += newline
-		}
-	default:
-		at = -1
-		for _, h := range headers {
-			if h.table == table {
-				at = nextLine(h.start)
-			}
-		}
-		if at < 0 {
-			at = len(data)
-			text = "[" + table + "]" + newline + text
-			if len(data) > 0 {
-				text = newline + text
-			}
-		}
-	}
-	if at > 0 && data[at-1] != '\n' {
-		text = newline + text
-	}
-	return splice(at, at, text), nil
+	return tomledit.Set(data, path, value)
 }
 
 // unset removes a top-level key with its line.
