@@ -36,7 +36,7 @@ What is installed:
 
   Components: bypass-warn, agent-guard, error-hint, status-line, agent-iso,
   project-root (the command add-project-root), git-hooks, which does nothing
-  until "agent-setup scope" puts it to work, and remind.
+  until "agent-setup scope" puts it to work, remind, sandbox-lint and agent-policy.
 
 How they are wired:
   --portable        commands as ~/.claude/scripts/NAME, for a settings file that

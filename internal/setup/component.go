@@ -132,6 +132,14 @@ func components() []Component {
 			Program: manager,
 			Hooks:   []Hook{{Event: "SessionStart", Args: []string{"remind", "--hook"}, Timeout: 5}},
 		},
+		{
+			Name:    "sandbox-lint",
+			Program: "sandbox-lint",
+		},
+		{
+			Name:    "agent-policy",
+			Program: "agent-policy",
+		},
 	}
 }
 
