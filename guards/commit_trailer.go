@@ -1,7 +1,10 @@
 package guards
 
 import (
+	"slices"
 	"strings"
+
+	"sallyport/internal/shellcmd"
 )
 
 // CommitTrailer refuses commits that name the agent as a co-author.
@@ -60,6 +63,9 @@ func checkCommitTrailer(c *Call) []Finding {
 	if c.Git == nil || c.Git.Help || c.Git.On("dry-run") {
 		return nil
 	}
+	if line, where := c.edited(); line != "" {
+		return found(line, where)
+	}
 	switch c.Git.Name {
 	case "commit", "rebase", "interpret-trailers":
 	default:
@@ -82,14 +88,79 @@ func checkCommitTrailer(c *Call) []Finding {
 	return nil
 }
 
-// feedsGit reports whether another git command of the line reads c's output.
+// feedsGit reports whether another git command of the line reads c's output,
+// through a pipe or in one of its words, or uses c as its editor.
 func feedsGit(c *Call) bool {
+	if len(c.via) > 0 {
+		return true
+	}
 	for _, later := range c.Later() {
-		if later.Git != nil && later.Piped == c.Command {
+		if later.Git == nil {
+			continue
+		}
+		if later.Piped == c.Command {
 			return true
+		}
+		for _, w := range later.Args {
+			if slices.Contains(w.From(), c.Command) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// edited finds a trailer with an address in what the line itself makes write
+// the message: an editor given as a command line, or a hook that the line
+// installs.
+func (c *Call) edited() (line, where string) {
+	switch c.Git.Name {
+	case "commit", "merge", "revert", "cherry-pick", "rebase", "am":
+	default:
+		return "", ""
+	}
+	look := func(text, from string) bool {
+		low := strings.ToLower(text)
+		for at := 0; ; {
+			i := strings.Index(low[at:], "co-authored-by")
+			if i < 0 {
+				return false
+			}
+			at += i
+			words, _, _ := strings.Cut(text[at:], "\n")
+			at += len("co-authored-by")
+			token, value, ok := cutTrailer(words)
+			if !ok {
+				token, value, ok = strings.Cut(words, "=")
+			}
+			// An editor that takes trailers out names no address.
+			if ok && isCoAuthor(strings.TrimSpace(token)) && hasAddress(value) {
+				line, where = words, from
+				return true
+			}
+		}
+	}
+	for _, n := range c.Git.Nested() {
+		if strings.HasSuffix(n.Via, "EDITOR") || n.Via == "VISUAL" || strings.HasSuffix(n.Via, ".editor") {
+			if look(n.Text, n.Via) {
+				return line, where
+			}
+		}
+	}
+	for _, hook := range [...]string{"prepare-commit-msg", "commit-msg"} {
+		if c.Place.Unknown || c.Place.GitDir != "" {
+			break
+		}
+		root, ok := c.run.world.Root(c.Place.Dir)
+		if !ok {
+			break
+		}
+		// Only what the line writes: a hook that was there is the project's.
+		if t, ok := c.File(shellcmd.NewWord(join(root, ".git/hooks/"+hook))); ok && look(t.Value, "the hook "+hook) {
+			return line, where
+		}
+	}
+	return "", ""
 }
 
 // trailerKey resolves the short name of a trailer that trailer.<name>.key

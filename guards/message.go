@@ -73,6 +73,13 @@ func (c *Call) gitMessages() []message {
 		file("file")
 		reuse("reuse-message", "reedit-message")
 		file("template")
+		if _, given := g.Opt("template"); !given && len(g.All("message"))+len(g.All("file")) == 0 {
+			if s, ok := g.Global.Setting("commit.template"); ok {
+				if text, known := c.ReadFile(s.Value); text != "" {
+					out = append(out, message{text, s.From, known})
+				}
+			}
+		}
 	case g.Name == "merge", g.Name == "subtree":
 		joined("message", "-m")
 		file("file")
