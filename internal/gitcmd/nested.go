@@ -68,8 +68,15 @@ func (c *Call) Nested() []Nested {
 	}
 	switch c.Name {
 	case "difftool", "mergetool":
-		for _, o := range c.All("extcmd") {
-			add("git difftool --extcmd", o.Value)
+		// Without a table a value that is not attached stands among the operands.
+		for _, o := range c.Options {
+			switch {
+			case o.Name != "extcmd" && o.Name != "x":
+			case o.Has:
+				add("git difftool --extcmd", o.Value)
+			case len(c.Operands) > 0:
+				add("git difftool --extcmd", c.Operands[0])
+			}
 		}
 	}
 	for _, s := range c.Global.Config {
