@@ -170,15 +170,18 @@ func hasTail(p, f string) bool {
 }
 
 func checkSelfProtect(c *Call) []Finding {
-	if c.Remote || c.Container {
+	const fix = "Tell the person what should change and let them change it"
+	switch {
+	case c.Remote:
 		return nil
+	case c.Container:
+		return c.throughMount(fix)
 	}
 	if c.Git != nil {
 		if f := hooksPathConfig(c); f != nil {
 			return f
 		}
 	}
-	const fix = "Tell the person what should change and let them change it"
 	for _, t := range c.targets() {
 		if why, name := c.guarded(t); why != "" {
 			return []Finding{{
@@ -202,6 +205,12 @@ func checkSelfProtect(c *Call) []Finding {
 		}
 	}
 	if f := trustsRepository(c, fix); f != nil {
+		return f
+	}
+	if f := takesAway(c, fix); f != nil {
+		return f
+	}
+	if f := hooksPathText(c, fix); f != nil {
 		return f
 	}
 	return inlineWrite(c, fix)
@@ -233,6 +242,86 @@ func trustsRepository(c *Call, fix string) []Finding {
 		default:
 			if !strings.HasPrefix(w, "-") {
 				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// throughMount looks at what a command in a container changes of the host.
+func (c *Call) throughMount(fix string) []Finding {
+	for _, t := range c.targets() {
+		p, ok := c.Path(tildeless(c, t.word))
+		if !ok {
+			continue
+		}
+		host, outer, ok := c.hostPath(p)
+		if !ok {
+			continue
+		}
+		abs, ok := outer.Path(tildeless(outer, shellcmd.NewWord(host)))
+		if !ok {
+			continue
+		}
+		if why := c.run.protected(abs, t.tree || t.effect == moves || t.effect == deletes); why != "" {
+			return []Finding{{Found: Quote(t.how+" "+t.word.String()) + " changes " + Quote(host) + " through a mount", Why: why, Fix: fix, Words: []string{t.how, t.word.String()}}}
+		}
+	}
+	return nil
+}
+
+// takesAway finds commands by which the checks uninstall themselves.
+func takesAway(c *Call, fix string) []Finding {
+	words := make([]string, 0, 4)
+	for _, w := range c.Args[1:] {
+		if s := w.Value; s == "--uninstall" || s != "" && s[0] != '-' {
+			words = append(words, s)
+		} else if s == "--help" || s == "-h" {
+			return nil
+		}
+	}
+	at := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	what := ""
+	switch name := c.Name(); name {
+	case "agent-setup", "pre-commit", "prek", "lefthook", "husky":
+		if at(0) == "uninstall" {
+			what = name + " uninstall"
+		}
+	case "overcommit":
+		if at(0) == "--uninstall" {
+			what = name + " --uninstall"
+		}
+	case "claude":
+		if verb := at(1); (at(0) == "plugin" || at(0) == "plugins") && (verb == "uninstall" || verb == "remove" || verb == "rm" || verb == "disable") && strings.HasPrefix(at(2), "agent-guard") {
+			what = "claude plugin " + verb
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return []Finding{{Found: Quote(what), Why: "it takes the checks away", Fix: fix, Words: strings.Fields(what)}}
+}
+
+// hooksPathText finds core.hooksPath in text that is written into a file of
+// git's configuration.
+func hooksPathText(c *Call, fix string) []Finding {
+	for _, t := range c.targets() {
+		if t.effect != writes {
+			continue
+		}
+		p := strings.ToLower(slashed(tildeless(c, t.word)))
+		if b := base(p); b != ".gitconfig" && !strings.HasSuffix(p, ".git/config") && !strings.HasSuffix(p, "git/config") && b != "gitconfig" {
+			continue
+		}
+		texts := append(Words(c.Command), c.Stdin.Value)
+		for _, text := range texts {
+			if strings.Contains(strings.ToLower(text), "hookspath") {
+				return []Finding{{Found: Quote("hooksPath") + " written into " + Quote(t.word.String()), Why: "every later commit would go without the checks", Fix: fix, Words: []string{"hooksPath", t.word.String()}}}
 			}
 		}
 	}
@@ -271,7 +360,7 @@ func (c *Call) guarded(t target) (why, name string) {
 		text = strings.TrimRight(text, "/") + "/" + path.Base(t.path)
 	}
 	if text == "" {
-		return "", ""
+		return c.listed(w, t)
 	}
 	if w.Glob {
 		return c.guardedGlob(text, t)
@@ -280,8 +369,12 @@ func (c *Call) guarded(t target) (why, name string) {
 	if !ok {
 		p = clean(text) // the directory is not known; the name may tell
 	}
-	if why := c.run.protected(p, t.tree || t.effect == moves || t.effect == deletes && t.how == "rm"); why != "" {
-		if (t.effect == writes && !t.tree && t.how != ">" && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
+	whole := t.tree || t.effect == moves || t.effect == deletes && t.how == "rm"
+	// What is copied, moved or linked to a name that is not there yet makes the
+	// whole directory.
+	whole = whole || t.effect == writes && t.path == w.Value && (c.replacesLink(t) || (t.how == "cp" || t.how == "mv" || t.how == "ln") && !c.run.world.Stat(p).Exists)
+	if why := c.run.protected(p, whole); why != "" {
+		if (t.effect == writes && !t.tree && t.how != ">" && !c.replacesLink(t) && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
 			return "", "" // into the directory: the name of the file decides
 		}
 		return why, text
@@ -289,7 +382,65 @@ func (c *Call) guarded(t target) (why, name string) {
 	if why := c.gitHook(p, t); why != "" {
 		return why, text
 	}
+	if real, ok := c.linkedOnLine(p); ok {
+		if why := c.run.protected(real, t.tree || t.effect == moves || t.effect == deletes); why != "" {
+			return why, text
+		}
+	}
 	return "", ""
+}
+
+// listed looks at names that a listing of the line hands on, as in
+// ls FILE | xargs rm.
+func (c *Call) listed(w shellcmd.Word, t target) (why, name string) {
+	for _, from := range w.From() {
+		switch {
+		case from == nil:
+			continue
+		case from.Name() == "ls", from.Name() == "realpath", from.Name() == "readlink":
+		default:
+			continue
+		}
+		other := &Call{Command: from, run: c.run, Index: c.Index, name: from.Name()}
+		other.Place = c.run.place(other)
+		for _, operand := range other.parse("IwT").operands {
+			p, ok := other.Path(tildeless(other, operand))
+			if !ok {
+				continue
+			}
+			if why := c.run.protected(p, t.tree); why != "" {
+				return why, operand.String()
+			}
+		}
+	}
+	return "", ""
+}
+
+// linkedOnLine is where a path leads by a symbolic link that an earlier command
+// of the line makes.
+func (c *Call) linkedOnLine(p string) (string, bool) {
+	if !c.run.has(func(name string) bool { return name == "ln" }) {
+		return "", false
+	}
+	for _, e := range c.Earlier() {
+		if e.name != "ln" {
+			continue
+		}
+		a := e.parse("tS", "target-directory", "suffix")
+		if len(a.operands) != 2 || !a.has("s", "symbolic") {
+			continue
+		}
+		link, ok := e.Path(tildeless(e, a.operands[1]))
+		if !ok || !within(p, link) {
+			continue
+		}
+		to := tildeless(e, a.operands[0])
+		if !isAbs(to) {
+			to = join(path.Dir(link), to)
+		}
+		return clean(to + strings.TrimPrefix(p, link)), true
+	}
+	return "", false
 }
 
 // guardedGlob looks whether a pattern can match a protected name.
@@ -311,6 +462,12 @@ func (c *Call) guardedGlob(text string, t target) (why, name string) {
 		}
 	}
 	return "", ""
+}
+
+// replacesLink reports ln -n and -T, which put a link in the place of a
+// directory's name.
+func (c *Call) replacesLink(t target) bool {
+	return t.how == "ln" && c.parse("tS", "target-directory", "suffix").has("n", "T", "no-dereference", "no-target-directory")
 }
 
 // gitHook says why a change to a git hook is one that disables it. A hook that
@@ -396,7 +553,7 @@ func inlineWrite(c *Call, fix string) []Finding {
 		if !writesFile(text) {
 			continue
 		}
-		low := strings.ToLower(slashed(text))
+		low := strings.NewReplacer(`', '`, "/", `','`, "/", `", "`, "/", `","`, "/", `' / '`, "/", `" / "`, "/", `'/'`, "/", `"/"`, "/").Replace(strings.ToLower(slashed(text)))
 		for _, name := range append(append([]string{}, clientFiles...), ".claude/", ".config/sallyport/") {
 			if strings.Contains(low, name) && !strings.HasPrefix(name, "opencode.json") {
 				return []Finding{{

@@ -588,6 +588,30 @@ func (s *codeScanner) oneLiteral(i int) (string, int, bool) {
 		}
 		return text, n + j - i, ok
 	}
+	if s.l.name == "python" && j > i {
+		// The home directory, as most scripts spell it.
+		for _, call := range [...]string{"os.path.expanduser(", "expanduser(", "Path.home("} {
+			rest, ok := strings.CutPrefix(code[i:], call)
+			if !ok {
+				continue
+			}
+			text, n := "~", 0
+			if call != "Path.home(" {
+				if text, n, ok = stringLiteral(rest, true); !ok {
+					break
+				}
+			}
+			end := strings.IndexByte(rest[n:], ')')
+			if end < 0 || !strings.HasPrefix(text, "~") {
+				break
+			}
+			home := s.w.read(s.sh, "HOME")
+			if len(home.list) != 1 {
+				break
+			}
+			return home.list[0] + text[1:], len(call) + n + end + 1, true
+		}
+	}
 	if v, ok := s.vars[code[i:j]]; ok && j > i {
 		return v, j - i, true
 	}
