@@ -1,7 +1,6 @@
 package guards
 
 import (
-	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -94,21 +93,26 @@ func feedsGit(c *Call) bool {
 	if len(c.via) > 0 {
 		return true
 	}
-	for _, later := range c.Later() {
-		if later.Git == nil {
-			continue
-		}
-		if later.Piped == c.Command {
-			return true
-		}
-		for _, w := range later.Args {
-			if slices.Contains(w.From(), c.Command) {
-				return true
+	r := c.run
+	if r.feeding == nil {
+		r.feeding = map[*shellcmd.Command]bool{}
+		for _, other := range r.calls {
+			if other.Git == nil {
+				continue
+			}
+			r.feeding[other.Piped] = true
+			for _, w := range other.Args {
+				for _, from := range w.From() {
+					r.feeding[from] = true
+				}
 			}
 		}
 	}
-	return false
+	return r.feeding[c.Command]
 }
+
+// maxTrailer bounds the line of a trailer that is looked for in other text.
+const maxTrailer = 500
 
 // edited finds a trailer with an address in what the line itself makes write
 // the message: an editor given as a command line, or a hook that the line
@@ -127,7 +131,7 @@ func (c *Call) edited() (line, where string) {
 				return false
 			}
 			at += i
-			words, _, _ := strings.Cut(text[at:], "\n")
+			words, _, _ := strings.Cut(text[at:min(len(text), at+maxTrailer)], "\n")
 			at += len("co-authored-by")
 			token, value, ok := cutTrailer(words)
 			if !ok {

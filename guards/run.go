@@ -144,6 +144,19 @@ type run struct {
 
 	// programs are the names of all commands of the line.
 	programs map[string]bool
+
+	// What follows is filled on first use, so that the cost of a long line
+	// stays linear.
+	homes    []string                   // lower case, links resolved
+	protects map[protectedPath]string   // answers of protected
+	links    []lineLink                 // symbolic links that the line makes
+	linked   bool                       // links is filled
+	feeding  map[*shellcmd.Command]bool // commands whose output a git command reads
+}
+
+type protectedPath struct {
+	path string
+	tree bool
 }
 
 // has reports whether a command of one of these names is in the line.

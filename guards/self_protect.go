@@ -2,6 +2,7 @@ package guards
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -80,29 +81,47 @@ func (r *run) protected(p string, tree bool) string {
 	if p == "" {
 		return ""
 	}
-	for _, q := range [...]string{p, clean(r.world.Resolve(p))} {
-		if why := r.protectedName(q, tree); why != "" {
-			return why
-		}
+	key := protectedPath{p, tree}
+	why, seen := r.protects[key]
+	if seen {
+		return why
 	}
-	return ""
+	why = r.protectedName(p, tree)
+	if real := clean(r.world.Resolve(p)); why == "" && real != p {
+		why = r.protectedName(real, tree)
+	}
+	if r.protects == nil {
+		r.protects = map[protectedPath]string{}
+	}
+	if len(p) < 1000 {
+		r.protects[key] = why
+	}
+	return why
 }
 
 func (r *run) protectedName(p string, tree bool) string {
 	low := strings.ToLower(p)
-	for _, f := range clientFiles {
-		if hasTail(low, f) {
-			return "it binds the agent"
+	if strings.Contains(low, "/.") || strings.HasPrefix(low, ".") || strings.Contains(low, "opencode") {
+		for _, f := range clientFiles {
+			if hasTail(low, f) {
+				return "it binds the agent"
+			}
 		}
 	}
-	homes := []string{}
-	for _, name := range [...]string{"HOME", "USERPROFILE"} {
-		if h, ok := r.env(name); ok && h != "" {
-			homes = append(homes, clean(h), clean(r.world.Resolve(clean(h))))
+	if r.homes == nil {
+		r.homes = []string{}
+		for _, name := range [...]string{"HOME", "USERPROFILE"} {
+			if h, ok := r.env(name); ok && h != "" {
+				for _, dir := range [...]string{clean(h), clean(r.world.Resolve(clean(h)))} {
+					if dir = strings.ToLower(dir); !slices.Contains(r.homes, dir) {
+						r.homes = append(r.homes, dir)
+					}
+				}
+			}
 		}
 	}
+	homes := r.homes
 	inDir := func(dir string, why string) string {
-		dir = strings.ToLower(clean(dir))
 		if !within(low, dir) {
 			return ""
 		}
@@ -116,22 +135,25 @@ func (r *run) protectedName(p string, tree bool) string {
 		return why
 	}
 	for _, h := range homes {
+		if !within(low, h) && !within(h, low) {
+			continue
+		}
 		for _, f := range homeFiles {
 			full := h + "/" + f
 			if dir, isDir := strings.CutSuffix(full, "/"); isDir {
 				if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
 					return why
 				}
-			} else if low == strings.ToLower(full) {
+			} else if low == full {
 				return "it is the configuration that binds the agent"
 			}
 		}
-		if tree && within(strings.ToLower(h)+"/.claude", low) && low != "/" && strings.EqualFold(h, low) {
+		if tree && low == h && low != "/" {
 			return "" // a whole home is the destructive guard's
 		}
 	}
 	if dir, ok := r.env("CLAUDE_CONFIG_DIR"); ok && isAbs(dir) {
-		if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
+		if why := inDir(strings.ToLower(clean(dir)), "it is the configuration that binds the agent"); why != "" {
 			return why
 		}
 	}
@@ -419,11 +441,30 @@ func (c *Call) listed(w shellcmd.Word, t target) (why, name string) {
 // linkedOnLine is where a path leads by a symbolic link that an earlier command
 // of the line makes.
 func (c *Call) linkedOnLine(p string) (string, bool) {
-	if !c.run.has(func(name string) bool { return name == "ln" }) {
-		return "", false
+	for _, l := range c.run.lineLinks() {
+		if l.at < c.Index && within(p, l.link) {
+			return clean(l.to + strings.TrimPrefix(p, l.link)), true
+		}
 	}
-	for _, e := range c.Earlier() {
-		if e.name != "ln" {
+	return "", false
+}
+
+// A lineLink is a symbolic link that a command of the line makes.
+type lineLink struct {
+	link, to string // absolute
+	at       int    // Index of the command
+}
+
+// maxLinks bounds the links of a line that are followed.
+const maxLinks = 64
+
+func (r *run) lineLinks() []lineLink {
+	if r.linked {
+		return r.links
+	}
+	r.linked = true
+	for _, e := range r.calls {
+		if e.name != "ln" || len(r.links) >= maxLinks {
 			continue
 		}
 		a := e.parse("tS", "target-directory", "suffix")
@@ -431,16 +472,16 @@ func (c *Call) linkedOnLine(p string) (string, bool) {
 			continue
 		}
 		link, ok := e.Path(tildeless(e, a.operands[1]))
-		if !ok || !within(p, link) {
+		to := tildeless(e, a.operands[0])
+		if !ok || to == "" {
 			continue
 		}
-		to := tildeless(e, a.operands[0])
 		if !isAbs(to) {
 			to = join(path.Dir(link), to)
 		}
-		return clean(to + strings.TrimPrefix(p, link)), true
+		r.links = append(r.links, lineLink{link, to, e.Index})
 	}
-	return "", false
+	return r.links
 }
 
 // guardedGlob looks whether a pattern can match a protected name.
