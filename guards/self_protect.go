@@ -13,7 +13,7 @@ var SelfProtect = Guard{
 	Name:  "self-protect",
 	Title: "changes to the agent's own settings, hooks and guards",
 	Doc: Doc{
-		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by a short program in another language, by agent-guard trust, and by the client's own Write and Edit tools where the hook is wired for them.",
+		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by an archive or a patch whose files are named, through a link that the line makes or a mount of a container, by a short program in another language, by agent-guard trust, by the checks' own uninstall commands, and by the client's own Write and Edit tools where the hook is wired for them.",
 		Why:     "An agent that edits its own rules has none.",
 		Instead: "Tell the person which setting should change and why, and let them change it.",
 		Limits:  "A new git hook where none was may be installed. Reading is never stopped. A program that computes the name of the file is not seen.",

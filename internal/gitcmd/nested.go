@@ -79,7 +79,31 @@ func (c *Call) Nested() []Nested {
 			}
 		}
 	}
+	for _, o := range c.Options {
+		switch o.Name {
+		case "upload-pack", "receive-pack", "exec", "open-files-in-pager", "sendmail-cmd":
+			if o.Has && c.Name != "rebase" {
+				add("git "+c.Name+" --"+o.Name, o.Value)
+			}
+		case "O":
+			if c.Name == "grep" && o.Has {
+				add("git grep -O", o.Value)
+			}
+		}
+	}
+	for _, w := range c.Operands {
+		// The helper "ext" runs what stands behind it as the connection.
+		if text, ok := w.After("ext::"); ok {
+			add("ext::", text)
+		}
+	}
 	for _, s := range c.Global.Config {
+		if strings.HasPrefix(s.Key, "credential") && strings.HasSuffix(s.Key, "helper") {
+			if text, ok := s.Value.After("!"); ok {
+				add("git -c "+s.Key, text)
+			}
+			continue
+		}
 		if s.Bare {
 			continue
 		}

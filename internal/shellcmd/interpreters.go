@@ -74,6 +74,9 @@ var languages = []language{
 	{name: "awk", programs: "awk gawk mawk nawk original-awk", valOpts: "vFfielLE", comment: "#", calls: []codeCall{
 		{"system", callShell, ""},
 	}},
+	{name: "r", programs: "Rscript", evalOpts: "e", comment: "#", calls: []codeCall{
+		{"system", callShell, ""}, {"system2", callFile, ""}, {"shell", callShell, ""}, {"unlink", callTreeIf, ""},
+	}},
 	{name: "tcl", programs: "tclsh expect wish", evalOpts: "c", comment: "#", calls: []codeCall{
 		{"spawn", callShell, ""},
 	}},
@@ -304,6 +307,15 @@ func (s *codeScanner) call(c codeCall, j int) {
 	var args []codeArg
 	raw := ""
 	switch {
+	case s.l.name == "tcl":
+		// Tcl's words need no quotes; a command ends with the line.
+		if end := strings.IndexAny(code[i:min(len(code), i+maxCallLength)], "\n;}]"); end >= 0 {
+			code = code[:i+end]
+		}
+		if s.w.spend(len(code) - i) {
+			s.shellText(code[i:], c.name)
+		}
+		return
 	case (c.name == "qx" || c.name == "%x") && i < len(code):
 		text, _, ok := delimited(code[i:])
 		if !ok {
