@@ -66,6 +66,9 @@ func deletion(c *Call) []Finding {
 	case "find", "gfind", "fd", "fdfind":
 		return find(c)
 	case "rsync":
+		if !rsyncDeletes(c.parse("e", "rsh", "exclude", "include", "filter")) {
+			return nil
+		}
 		for _, t := range c.targets() {
 			if t.tree {
 				if f := c.placeFinding(c.locate(t.word), t.word, "rsync --delete into"); f != nil {

@@ -108,19 +108,7 @@ func (r *run) protectedName(p string, tree bool) string {
 			}
 		}
 	}
-	if r.homes == nil {
-		r.homes = []string{}
-		for _, name := range [...]string{"HOME", "USERPROFILE"} {
-			if h, ok := r.env(name); ok && h != "" {
-				for _, dir := range [...]string{clean(h), clean(r.world.Resolve(clean(h)))} {
-					if dir = strings.ToLower(dir); !slices.Contains(r.homes, dir) {
-						r.homes = append(r.homes, dir)
-					}
-				}
-			}
-		}
-	}
-	homes := r.homes
+	homes := r.homeDirs()
 	inDir := func(dir string, why string) string {
 		if !within(low, dir) {
 			return ""
@@ -182,6 +170,24 @@ func (r *run) protectedName(p string, tree bool) string {
 	return ""
 }
 
+// homeDirs are the home directories, as given and with links resolved, in lower
+// case.
+func (r *run) homeDirs() []string {
+	if r.homes == nil {
+		r.homes = []string{}
+		for _, name := range [...]string{"HOME", "USERPROFILE"} {
+			if h, ok := r.env(name); ok && h != "" {
+				for _, dir := range [...]string{clean(h), clean(r.world.Resolve(clean(h)))} {
+					if dir = strings.ToLower(dir); !slices.Contains(r.homes, dir) {
+						r.homes = append(r.homes, dir)
+					}
+				}
+			}
+		}
+	}
+	return r.homes
+}
+
 // hasTail reports whether path p is f, or for a directory f lies in it,
 // wherever it stands.
 func hasTail(p, f string) bool {
@@ -218,6 +224,9 @@ func checkSelfProtect(c *Call) []Finding {
 		for _, w := range c.Args[1:] {
 			if name == "find" && strings.HasPrefix(w.Value, "-") {
 				break
+			}
+			if name == "find" && deletesFound(c) && namesProtected(c) {
+				return []Finding{{Found: Quote("find") + " that deletes the agent's settings by their name", Why: "they bind the agent", Fix: fix, Words: []string{"-delete"}}}
 			}
 			if p, ok := c.Path(tildeless(c, w)); ok && name == "find" && len(find(c)) == 0 && deletesFound(c) {
 				if why := c.run.protected(p, true); why != "" {
@@ -350,6 +359,22 @@ func hooksPathText(c *Call, fix string) []Finding {
 	return nil
 }
 
+// namesProtected reports a pattern of find that can only mean protected files.
+func namesProtected(c *Call) bool {
+	for i, w := range c.Args[:len(c.Args)-1] {
+		switch w.Value {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex":
+			p := strings.ToLower(c.Args[i+1].Value)
+			for _, part := range [...]string{".claude", "settings.local.json", "sallyport"} {
+				if strings.Contains(p, part) && (i == 0 || c.Args[i-1].Value != "!" && c.Args[i-1].Value != "-not") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 func deletesFound(c *Call) bool {
 	for _, w := range c.Args {
 		if w.Value == "-delete" {
@@ -395,6 +420,20 @@ func (c *Call) guarded(t target) (why, name string) {
 	// What is copied, moved or linked to a name that is not there yet makes the
 	// whole directory.
 	whole = whole || t.effect == writes && t.path == w.Value && (c.replacesLink(t) || (t.how == "cp" || t.how == "mv" || t.how == "ln") && !c.run.world.Stat(p).Exists)
+	if t.how == "rsync" && !whole {
+		// "dir/" as a source stands for what is in it.
+		for _, src := range c.Args[1:] {
+			whole = whole || src.Pos != w.Pos && strings.HasSuffix(src.Value, "/")
+		}
+	}
+	if t.effect == moves || t.effect == deletes && whole {
+		// What holds the product's own files goes with them.
+		for _, h := range c.run.homeDirs() {
+			if low := strings.ToLower(p); low != h && within(h+"/.config/sallyport", low) && within(low, h) {
+				return "it holds this product's own configuration", text
+			}
+		}
+	}
 	if why := c.run.protected(p, whole); why != "" {
 		if (t.effect == writes && !t.tree && t.how != ">" && !c.replacesLink(t) && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
 			return "", "" // into the directory: the name of the file decides

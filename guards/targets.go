@@ -155,7 +155,17 @@ func (c *Call) targets() []target {
 			// Into a directory the file keeps its name.
 			out = append(out, target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + base(slashed(s.Value)), effect: writes, how: name})
 		}
-		tree(n, name == "rsync" && (a.has("delete") || a.has("del")))
+		tree(n, name == "rsync" && rsyncDeletes(a))
+		// A directory that is copied brings all that is in it; a copy that no
+		// client reads is only a copy.
+		whole := name == "mv" || a.has("r", "R", "a", "recursive", "archive")
+		if whole {
+			area := c.locate(dir).area
+			whole = area != temporary && area != outside
+		}
+		for i := n + 1; i < len(out); i++ {
+			out[i].tree = out[i].tree || whole && name != "rsync"
+		}
 		for i := n; i < len(out); i++ {
 			out[i].truncates = true
 		}
@@ -283,6 +293,29 @@ func (c *Call) targets() []target {
 		}
 	case "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "code":
 		add(name, writes, c.parse("").operands...)
+		scripts := []string{}
+		for _, w := range c.Args[1:] {
+			scripts = append(scripts, strings.TrimPrefix(w.Value, "+"))
+		}
+		if name == "ed" || name == "ex" {
+			text, _ := c.input()
+			scripts = append(scripts, text)
+		}
+		for _, s := range scripts {
+			for _, file := range editorWrites(s) {
+				add(name+" w", writes, shellcmd.NewWord(file))
+			}
+		}
+	case "sd", "rename", "prename":
+		if ops := c.parse("nf").operands; len(ops) > 1 {
+			add(name, writes, ops[1:]...)
+		}
+	case "mount":
+		if a := c.parse("toLU", "types", "options"); len(a.operands) > 1 {
+			n := len(out)
+			add(name, writes, a.operands[1])
+			tree(n, true)
+		}
 	case "curl":
 		a := c.parse("oODdHXuAeFbcTKmrwxyYzCQ", "output", "data", "header", "request", "user", "output-dir", "form", "data-binary", "data-raw")
 		delete(a.flags, "O")
@@ -499,4 +532,34 @@ func awkWrites(program string) []string {
 		out = append(out, file)
 	}
 	return out
+}
+
+// editorWrites are the files that w, wq and saveas of ed and vi name.
+func editorWrites(script string) []string {
+	var out []string
+	for line := range strings.Lines(script) {
+		line = strings.TrimLeft(strings.TrimSpace(line), ":%0123456789,$")
+		for _, verb := range [...]string{"write!", "write", "saveas!", "saveas", "sav!", "sav", "wq!", "wq", "w!", "w"} {
+			if file, ok := strings.CutPrefix(line, verb+" "); ok {
+				if file = strings.TrimSpace(file); file != "" && file[0] != '!' {
+					out = append(out, strings.TrimLeft(file, "> "))
+				}
+				break
+			}
+		}
+		if len(out) >= maxPatched {
+			break
+		}
+	}
+	return out
+}
+
+// rsyncDeletes reports --delete and its forms: --del, --delete-after, …
+func rsyncDeletes(a *args) bool {
+	for name := range a.flags {
+		if name == "del" || strings.HasPrefix(name, "delete") && name != "delete-missing-args" {
+			return true
+		}
+	}
+	return false
 }
