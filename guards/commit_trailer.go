@@ -2,6 +2,8 @@ package guards
 
 import (
 	"strings"
+
+	"sallyport/internal/shellcmd"
 )
 
 // CommitTrailer refuses commits that name the agent as a co-author.
@@ -12,7 +14,7 @@ var CommitTrailer = Guard{
 		What:    "git commit, merge, am and commit-tree, and gh pr merge, whose message has a Co-Authored-By trailer: in -m (all of them are one message), -F (a file, a here-document, a pipe), --trailer, -C and -c (the other commit's message), a template, --body and --subject, or a field of gh api.",
 		Why:     "A co-author is a person who answers for the change. A tool that helped is named by a trailer of its own.",
 		Instead: "Name the tool with Generated-by: <agent and version>.",
-		Limits:  "A trailer is a line of the last paragraph by git's own rules, or any line of the form Co-Authored-By: Name <address>. The words inside a sentence are no trailer. A message that an editor writes, and one that a program prints at run time, are not seen; git commit --amend --no-edit keeps what is there and passes.",
+		Limits:  "A trailer is a line of the last paragraph by git's own rules, or any line of the form Co-Authored-By: Name <address>. The words inside a sentence are no trailer. A message that a program prints at run time is not seen, and one that an editor writes only where the line names the editor, or installs the hook, with a trailer that has an address; git commit --amend --no-edit keeps what is there and passes.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_COAUTHOR"},
@@ -60,6 +62,9 @@ func checkCommitTrailer(c *Call) []Finding {
 	if c.Git == nil || c.Git.Help || c.Git.On("dry-run") {
 		return nil
 	}
+	if line, where := c.edited(); line != "" {
+		return found(line, where)
+	}
 	switch c.Git.Name {
 	case "commit", "rebase", "interpret-trailers":
 	default:
@@ -82,14 +87,84 @@ func checkCommitTrailer(c *Call) []Finding {
 	return nil
 }
 
-// feedsGit reports whether another git command of the line reads c's output.
+// feedsGit reports whether another git command of the line reads c's output,
+// through a pipe or in one of its words, or uses c as its editor.
 func feedsGit(c *Call) bool {
-	for _, later := range c.Later() {
-		if later.Git != nil && later.Piped == c.Command {
-			return true
+	if len(c.via) > 0 {
+		return true
+	}
+	r := c.run
+	if r.feeding == nil {
+		r.feeding = map[*shellcmd.Command]bool{}
+		for _, other := range r.calls {
+			if other.Git == nil {
+				continue
+			}
+			r.feeding[other.Piped] = true
+			for _, w := range other.Args {
+				for _, from := range w.From() {
+					r.feeding[from] = true
+				}
+			}
 		}
 	}
-	return false
+	return r.feeding[c.Command]
+}
+
+// maxTrailer bounds the line of a trailer that is looked for in other text.
+const maxTrailer = 500
+
+// edited finds a trailer with an address in what the line itself makes write
+// the message: an editor given as a command line, or a hook that the line
+// installs.
+func (c *Call) edited() (line, where string) {
+	switch c.Git.Name {
+	case "commit", "merge", "revert", "cherry-pick", "rebase", "am":
+	default:
+		return "", ""
+	}
+	look := func(text, from string) bool {
+		low := strings.ToLower(text)
+		for at := 0; ; {
+			i := strings.Index(low[at:], "co-authored-by")
+			if i < 0 {
+				return false
+			}
+			at += i
+			words, _, _ := strings.Cut(text[at:min(len(text), at+maxTrailer)], "\n")
+			at += len("co-authored-by")
+			token, value, ok := cutTrailer(words)
+			if !ok {
+				token, value, ok = strings.Cut(words, "=")
+			}
+			// An editor that takes trailers out names no address.
+			if ok && isCoAuthor(strings.TrimSpace(token)) && hasAddress(value) {
+				line, where = words, from
+				return true
+			}
+		}
+	}
+	for _, n := range c.Git.Nested() {
+		if strings.HasSuffix(n.Via, "EDITOR") || n.Via == "VISUAL" || strings.HasSuffix(n.Via, ".editor") {
+			if look(n.Text, n.Via) {
+				return line, where
+			}
+		}
+	}
+	for _, hook := range [...]string{"prepare-commit-msg", "commit-msg"} {
+		if c.Place.Unknown || c.Place.GitDir != "" {
+			break
+		}
+		root, ok := c.run.world.Root(c.Place.Dir)
+		if !ok {
+			break
+		}
+		// Only what the line writes: a hook that was there is the project's.
+		if t, ok := c.File(shellcmd.NewWord(join(root, ".git/hooks/"+hook))); ok && look(t.Value, "the hook "+hook) {
+			return line, where
+		}
+	}
+	return "", ""
 }
 
 // trailerKey resolves the short name of a trailer that trailer.<name>.key

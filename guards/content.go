@@ -140,6 +140,9 @@ func (c *Call) content(w shellcmd.Word, depth int) (string, bool) {
 		return c.inputFrom(depth - 1)
 	}
 	if len(w.Parts) == 1 && w.Parts[0].Kind == shellcmd.Substitution {
+		if t, ok := c.File(w); ok && t.Known {
+			return t.Value, true
+		}
 		return c.printed(w.Parts[0].From, depth-1) // <(…)
 	}
 	return c.file(w, depth)

@@ -61,11 +61,14 @@ func (c *Call) placeFinding(loc located, w shellcmd.Word, what string) []Finding
 // deletion looks at rm -r, find -delete and their kin.
 func deletion(c *Call) []Finding {
 	switch name := c.Name(); name {
-	case "rm", "srm", "trash", "gio", "del", "erase", "rd", "Remove-Item", "ri":
+	case "rm", "srm", "trash", "gio", "rimraf", "del-cli", "del", "erase", "rd", "Remove-Item", "ri":
 		return rm(c)
 	case "find", "gfind", "fd", "fdfind":
 		return find(c)
 	case "rsync":
+		if !rsyncDeletes(c.parse("e", "rsh", "exclude", "include", "filter")) {
+			return nil
+		}
 		for _, t := range c.targets() {
 			if t.tree {
 				if f := c.placeFinding(c.locate(t.word), t.word, "rsync --delete into"); f != nil {
@@ -96,13 +99,17 @@ func deletion(c *Call) []Finding {
 		}
 	case "truncate":
 		return truncate(c)
+	case "crontab":
+		if a := c.parse("uc"); a.has("r") {
+			return []Finding{{Found: Quote("crontab -r"), Why: "it deletes every job of the table, and there is no copy", Fix: "Keep a copy with `crontab -l > crontab.bak`, and let a person edit the table", Words: []string{"crontab", "-r"}}}
+		}
 	}
 	return nil
 }
 
 func rm(c *Call) []Finding {
 	a := c.parse("")
-	recursive := a.has("r", "R", "recursive", "Recurse", "s", "S")
+	recursive := a.has("r", "R", "recursive", "Recurse", "s", "S") || c.Name() == "rimraf" || c.Name() == "del-cli"
 	for _, w := range c.Args[1:] {
 		switch {
 		case strings.EqualFold(w.Value, "-recurse"), c.Name() != "rm" && strings.EqualFold(w.Value, "/s"):
@@ -144,9 +151,24 @@ func rm(c *Call) []Finding {
 	return out
 }
 
-// mounted judges a path in a container by the directory of the host that -v or
-// --volume of the container's own command puts there.
+// mounted judges a path in a container by the directory of the host that stands
+// there.
 func (c *Call) mounted(p string) (located, bool) {
+	host, outer, ok := c.hostPath(p)
+	if !ok {
+		return located{}, false
+	}
+	return outer.locateText(host), true
+}
+
+// hostPath is the path of the host that -v, --volume or --mount of the
+// container's own command puts at p, and the command as if it ran there.
+func (c *Call) hostPath(p string) (host string, at *Call, ok bool) {
+	outer := func(e *Call) *Call {
+		cmd := *c.Command
+		cmd.Container, cmd.Dir = false, e.Dir
+		return &Call{Command: &cmd, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
+	}
 	earlier := c.Earlier()
 	for i := len(earlier) - 1; i >= 0 && p != ""; i-- {
 		e := earlier[i]
@@ -161,14 +183,35 @@ func (c *Call) mounted(p string) (located, bool) {
 			if len(parts) < 2 || !isAbs(parts[1]) || len(parts) > 2 && strings.Contains(parts[2], "ro") || !within(p, clean(parts[1])) {
 				continue
 			}
-			outer := *c.Command
-			outer.Container = false
-			host := &Call{Command: &outer, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
-			return host.locateText(parts[0] + strings.TrimPrefix(p, clean(parts[1]))), true
+			return parts[0] + strings.TrimPrefix(p, clean(parts[1])), outer(e), true
 		}
-		return located{}, false
+		for i, w := range e.Args {
+			spec, ok := w.After("--mount=")
+			if !ok && w.Value == "--mount" && i+1 < len(e.Args) {
+				spec, ok = e.Args[i+1], true
+			}
+			if !ok {
+				continue
+			}
+			src, dst := "", ""
+			for field := range strings.SplitSeq(spec.Value, ",") {
+				key, value, _ := strings.Cut(field, "=")
+				switch key {
+				case "src", "source":
+					src = value
+				case "dst", "target", "destination":
+					dst = value
+				case "ro", "readonly":
+					dst = ""
+				}
+			}
+			if isAbs(src) && isAbs(dst) && within(p, clean(dst)) {
+				return src + strings.TrimPrefix(p, clean(dst)), outer(e), true
+			}
+		}
+		return "", nil, false
 	}
-	return located{}, false
+	return "", nil, false
 }
 
 // deepSystem reports directories of which every file belongs to the system.
@@ -257,8 +300,14 @@ func findRoots(c *Call, what string) []Finding {
 		} else if filtered && c.isTemp(loc.path) {
 			continue
 		}
-		if c.Container && loc.area < system {
-			continue
+		if c.Container {
+			if host, ok := c.mounted(loc.path); ok && !filtered {
+				out = append(out, c.placeFinding(host, w, what+" a mount:")...)
+				continue
+			}
+			if loc.area < system {
+				continue
+			}
 		}
 		out = append(out, c.placeFinding(loc, w, what)...)
 	}
@@ -371,6 +420,10 @@ func diskLoss(c *Call) []Finding {
 			case "erasedisk", "erasevolume", "partitiondisk", "zerodisk", "randomdisk", "secureerase", "reformat":
 				return deny(Quote("diskutil "+w.Value), "this destroys what is on the disk", w.Value)
 			}
+		}
+	case name == "btrfs":
+		if len(c.Args) > 2 && strings.HasPrefix("subvolume", c.Args[1].Value) && c.Args[1].Value != "" && (c.Args[2].Value == "delete" || c.Args[2].Value == "del") {
+			return deny(Quote("btrfs subvolume delete"), "this destroys a volume", "delete")
 		}
 	case name == "zpool" || name == "zfs" || name == "lvremove" || name == "vgremove" || name == "pvremove":
 		verb := ""

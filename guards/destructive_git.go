@@ -88,8 +88,8 @@ func gitLoss(c *Call) []Finding {
 		if g.Sub == "remove" && g.On("force") {
 			return c.worktreeLoss()
 		}
-	case "filter-branch":
-		return loss("git filter-branch", "rewrites the history", "every branch and clone that holds the old commits parts from it", "Work on a fresh clone, and let a person decide")
+	case "filter-branch", "filter-repo":
+		return loss("git "+g.Name, "rewrites the history", "every branch and clone that holds the old commits parts from it", "Work on a fresh clone, and let a person decide")
 	case "submodule":
 		if g.Sub == "deinit" && g.On("force") {
 			return c.dropsChanges("git submodule deinit --force", allChanges, nil)

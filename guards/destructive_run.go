@@ -122,6 +122,9 @@ func scriptWords(c *Call, name string) (operands, inline []shellcmd.Word) {
 	if name == "busybox" && len(args) > 0 {
 		args = args[1:]
 	}
+	if name == "deno" && len(args) > 1 && args[0].Value == "eval" {
+		return nil, args[len(args)-1:]
+	}
 	for i := 0; i < len(args); i++ {
 		s := args[i].Value
 		if len(s) < 2 || s[0] != '-' && s[0] != '+' {

@@ -10,6 +10,7 @@ import (
 
 	"sallyport/guards"
 	"sallyport/internal/guardcases"
+	"sallyport/internal/term"
 )
 
 var update = flag.Bool("update", false, "rewrite generated files")
@@ -82,6 +83,7 @@ func TestCaseFiles(t *testing.T) {
 		t.Fatalf("no case files: %v", err)
 	}
 	total, hits := 0, 0
+	rc := &reasonChecker{map[string]bool{}}
 	for _, f := range files {
 		cases, err := guardcases.Read(f)
 		if err != nil {
@@ -95,6 +97,7 @@ func TestCaseFiles(t *testing.T) {
 				continue
 			}
 			total++
+			rc.check(t, c.Command, rep)
 			if c.Expect != "allow" {
 				hits++
 			}
@@ -106,44 +109,46 @@ func TestCaseFiles(t *testing.T) {
 	t.Logf("%d cases, %d of them stopped", total, hits)
 }
 
-// TestFixesPass takes every command that a reason suggests and asks the guards
-// about it: the product never suggests what it would refuse.
-func TestFixesPass(t *testing.T) {
-	seen := map[string]bool{}
-	check := func(c *guardcases.Case) {
-		rep := run(t, c)
-		for i := range rep.Results {
-			res := &rep.Results[i]
-			reason := res.Reason(guards.InlineAllow)
-			if !strings.HasPrefix(reason, "agent-guard["+res.Guard.Name+"]: ") || !strings.Contains(reason, " — ") || !strings.Contains(reason, "Override") {
-				t.Errorf("%s: the reason has not its form: %s", c.Command, reason)
+// A reasonChecker looks at the form of reasons, and asks the guards about every
+// command that one suggests: the product never suggests what it would refuse.
+type reasonChecker struct{ seen map[string]bool }
+
+func (rc *reasonChecker) check(t *testing.T, command string, rep *guards.Report) {
+	for i := range rep.Results {
+		res := &rep.Results[i]
+		reason := res.Reason(guards.InlineAllow)
+		if !strings.HasPrefix(reason, "agent-guard["+res.Guard.Name+"]: ") || !strings.Contains(reason, " — ") || !strings.Contains(reason, "Override") {
+			t.Errorf("%s: the reason has not its form: %s", command, reason)
+		}
+		if term.Clean(reason, 10_000) != reason || len(reason) > 4000 {
+			t.Errorf("%s: the reason is not one clean, bounded line: %q", command, reason)
+		}
+		if res.Finding.Fix == "" {
+			t.Errorf("%s: %s has no fix", command, res.Guard.Name)
+		}
+		for j, part := range strings.Split(res.Finding.Fix, "`") {
+			if j%2 == 0 || rc.seen[part] {
+				continue
 			}
-			if strings.ContainsAny(reason, "\n\x1b") || len(reason) > 4000 {
-				t.Errorf("%s: the reason is not one bounded line: %q", c.Command, reason)
-			}
-			if res.Finding.Fix == "" {
-				t.Errorf("%s: %s has no fix", c.Command, res.Guard.Name)
-			}
-			for j, part := range strings.Split(res.Finding.Fix, "`") {
-				if j%2 == 0 || seen[part] {
-					continue
-				}
-				seen[part] = true
-				// In the worst state: changes, an untracked file, a stash.
-				fix := run(t, &guardcases.Case{Command: part, Setup: "git stash -q\nprintf x > draft\necho y >> a.txt"})
-				if fix.Verdict != guards.Pass {
-					t.Errorf("%s: the fix %q is itself stopped: %s", c.Command, part, fix.Results[0].Reason(guards.InlineAllow))
-				}
+			rc.seen[part] = true
+			// In the worst state: changes, an untracked file, a stash.
+			fix := run(t, &guardcases.Case{Command: part, Setup: "git stash -q\nprintf x > draft\necho y >> a.txt"})
+			if fix.Verdict != guards.Pass {
+				t.Errorf("%s: the fix %q is itself stopped: %s", command, part, fix.Results[0].Reason(guards.InlineAllow))
 			}
 		}
 	}
+}
+
+func TestFixesPass(t *testing.T) {
+	rc := &reasonChecker{map[string]bool{}}
 	for _, g := range guards.Bundled() {
 		for _, e := range g.Examples {
-			check(&guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}})
+			rc.check(t, e.Command, run(t, &guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}}))
 		}
 	}
-	if len(seen) < 5 {
-		t.Errorf("only %d suggested commands were found", len(seen))
+	if len(rc.seen) < 5 {
+		t.Errorf("only %d suggested commands were found", len(rc.seen))
 	}
 }
 

@@ -166,7 +166,41 @@ func prose(text string) string {
 		}
 		blank = false
 	}
-	return withoutSpans(strings.Join(lines, "\n"))
+	return withoutSpans(withoutComments(strings.Join(lines, "\n")))
+}
+
+// withoutComments removes HTML comments, which notify nobody. One that readers
+// of Markdown and of HTML could see the end of in different places stays, and
+// counts as text.
+func withoutComments(text string) string {
+	const open, end = "<!--", "-->"
+	if !strings.Contains(text, open) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.Index(text, open)
+		if i < 0 {
+			break
+		}
+		inner, rest, ok := strings.Cut(text[i+len(open):], end)
+		if !ok {
+			break
+		}
+		line := text[strings.LastIndexByte(text[:i], '\n')+1 : i]
+		inText := strings.TrimLeft(line, " ") != "" || len(line) > 3
+		if strings.Contains(inner, "--") || strings.HasPrefix(inner, ">") || strings.HasPrefix(inner, "->") || strings.HasSuffix(inner, "-") ||
+			strings.ContainsRune(inner, '`') || strings.HasSuffix(line, `\`) || inText && strings.Contains(inner, "\n") {
+			b.WriteString(text[:i+len(open)])
+			text = text[i+len(open):]
+			continue
+		}
+		b.WriteString(text[:i])
+		b.WriteByte(' ')
+		text = rest
+	}
+	b.WriteString(text)
+	return b.String()
 }
 
 func isListItem(s string) bool {

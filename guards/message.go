@@ -73,6 +73,13 @@ func (c *Call) gitMessages() []message {
 		file("file")
 		reuse("reuse-message", "reedit-message")
 		file("template")
+		if _, given := g.Opt("template"); !given && len(g.All("message"))+len(g.All("file")) == 0 {
+			if s, ok := g.Global.Setting("commit.template"); ok {
+				if text, known := c.ReadFile(s.Value); text != "" {
+					out = append(out, message{text, s.From, known})
+				}
+			}
+		}
 	case g.Name == "merge", g.Name == "subtree":
 		joined("message", "-m")
 		file("file")
@@ -152,7 +159,18 @@ func (c *Call) ghMessages() []message {
 	if !ok || !r.Write() {
 		return nil
 	}
+	if r.HasInput {
+		raw, known := c.ReadFile(r.Input)
+		for _, text := range jsonStrings(raw, "commit_message", "message", "commit_title", "variables.commitBody", "variables.input.commitBody", "query") {
+			out = append(out, message{"subject\n\n" + graphqlText(text), "--input", known})
+		}
+	}
 	for _, f := range r.Fields {
+		if f.Key == "query" && r.GraphQL {
+			text, known := c.fieldText(f.Value, f.Raw)
+			out = append(out, message{"subject\n\n" + graphqlText(text), "query", known})
+			continue
+		}
 		switch f.Key {
 		case "commit_message", "message", "commitBody", "commit_title", "commitHeadline":
 			text, known := c.fieldText(f.Value, f.Raw)
@@ -253,4 +271,33 @@ func cutTrailer(line string) (token, value string, ok bool) {
 func hasAddress(s string) bool {
 	i := strings.IndexByte(s, '<')
 	return i >= 0 && strings.IndexByte(s[i:], '@') > 0 && strings.IndexByte(s[i:], '>') > 0
+}
+
+// graphqlText is the commitBody that a GraphQL query spells out, and any other
+// text as it is.
+func graphqlText(text string) string {
+	_, rest, ok := strings.Cut(text, "commitBody:")
+	if !ok {
+		if strings.Contains(text, "mutation") {
+			return ""
+		}
+		return text
+	}
+	rest = strings.TrimSpace(rest)
+	if block, ok := strings.CutPrefix(rest, `"""`); ok {
+		block, _, _ = strings.Cut(block, `"""`)
+		return block
+	}
+	if !strings.HasPrefix(rest, `"`) {
+		return ""
+	}
+	for i := 1; i < len(rest); i++ {
+		switch rest[i] {
+		case '\\':
+			i++
+		case '"':
+			return strings.ReplaceAll(rest[1:i], `\n`, "\n")
+		}
+	}
+	return ""
 }

@@ -130,6 +130,11 @@ func (c *Call) apiPosts(r *apiRequest) []post {
 	}
 	if r.GraphQL {
 		query := text("query")
+		if r.HasInput {
+			raw, _ := c.ReadFile(r.Input)
+			query += strings.Join(jsonStrings(raw, "query"), "\n")
+			p.body += "\n" + strings.Join(jsonValues(raw, "variables"), "\n")
+		}
 		switch {
 		case strings.Contains(query, "createPullRequest"), strings.Contains(query, "updatePullRequest"):
 			p.kind = "create"

@@ -31,6 +31,12 @@ func (c *Call) setting(key string) (string, bool) {
 	if s, ok := c.Git.Global.Setting(key); ok {
 		return s.Value.Value, s.Value.Static
 	}
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		if g := earlier[i].Git; g != nil && g.Name == "config" && len(g.Operands) == 2 && strings.EqualFold(g.Operands[0].Value, key) {
+			return g.Operands[1].Value, g.Operands[1].Static
+		}
+	}
 	return c.git("config", "--get", key)
 }
 

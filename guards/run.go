@@ -144,6 +144,19 @@ type run struct {
 
 	// programs are the names of all commands of the line.
 	programs map[string]bool
+
+	// What follows is filled on first use, so that the cost of a long line
+	// stays linear.
+	homes    []string                   // lower case, links resolved
+	protects map[protectedPath]string   // answers of protected
+	links    []lineLink                 // symbolic links that the line makes
+	linked   bool                       // links is filled
+	feeding  map[*shellcmd.Command]bool // commands whose output a git command reads
+}
+
+type protectedPath struct {
+	path string
+	tree bool
 }
 
 // has reports whether a command of one of these names is in the line.
@@ -278,10 +291,17 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 				if v, ok := c.aliasOfLine(name); ok {
 					return v, true
 				}
+				if v, ok := gitcmd.Alias(c.fileSettings(g), name); ok {
+					return v, true
+				}
 				at := r.gitPlace(c, g)
 				return r.config(at, "alias."+name)
 			})
 			c.Place = r.gitPlace(c, &c.Git.Global)
+			if files := c.fileSettings(&c.Git.Global); len(files) > 0 {
+				// Weaker than what stands on the line itself.
+				c.Git.Global.Config = append(files, c.Git.Global.Config...)
+			}
 			if depth >= maxNested {
 				continue
 			}
@@ -313,7 +333,12 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 				r.add(line.Commands, cmd.Assigns, append(slices.Clone(via), name+" on standard input"), depth+1)
 			}
 		case name == "gh":
-			c.GH = ghcmd.Parse(cmd.Args, r.world.GHAlias)
+			c.GH = ghcmd.Parse(cmd.Args, func(name string) (string, bool) {
+				if v, ok := c.ghAliasOfLine(name); ok {
+					return v, true
+				}
+				return r.world.GHAlias(name)
+			})
 			if c.GH.Shell != "" && depth < maxNested {
 				line := shellcmd.Parse(c.GH.Shell, shellcmd.Options{Dir: c.baseDir(), Dialect: shellcmd.POSIX, Env: r.in.Getenv, FS: r.world})
 				r.add(line.Commands, cmd.Assigns, append(slices.Clone(via), "gh alias "+c.GH.Alias), depth+1)
@@ -331,6 +356,48 @@ func (c *Call) readsScript() bool {
 	}
 	operands, inline := scriptWords(c, c.name)
 	return len(operands)+len(inline) == 0
+}
+
+// maxConfigFiles bounds the files that the line makes git read.
+const maxConfigFiles = 8
+
+// fileSettings are the settings in files that the line makes git read, as far
+// as their content is known.
+func (c *Call) fileSettings(g *gitcmd.Global) []gitcmd.Setting {
+	var all []gitcmd.Setting
+	for i, f := range g.ConfigFiles(c.Assigns) {
+		if i >= maxConfigFiles {
+			break
+		}
+		name := f.Value
+		if rest, ok := strings.CutPrefix(name.Value, "~/"); ok && c.home() != "" {
+			name = shellcmd.NewWord(join(c.home(), rest))
+		}
+		if text, _ := c.ReadFile(name); text != "" {
+			all = append(all, gitcmd.ParseConfig(text, f.From)...)
+		}
+	}
+	return all
+}
+
+// ghAliasOfLine is an alias that an earlier gh alias set of the line makes.
+func (c *Call) ghAliasOfLine(name string) (string, bool) {
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		g := earlier[i].GH
+		if g == nil || !g.Is("alias", "set") || len(g.Operands) < 2 || g.Operands[0].Value != name {
+			continue
+		}
+		text, _ := earlier[i].text(g.Operands[1])
+		if g.Operands[1].Value == "-" {
+			text, _ = earlier[i].input()
+		}
+		if g.On("shell") && !strings.HasPrefix(text, "!") {
+			text = "!" + text
+		}
+		return text, true
+	}
+	return "", false
 }
 
 // aliasOfLine is an alias that an earlier command of the line configures.

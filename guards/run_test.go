@@ -83,6 +83,8 @@ func TestCostIsLinear(t *testing.T) {
 	for _, unit := range []string{
 		"git push -f origin a%; ", "rm -rf /opt/%; ", "echo x > f%; ", "env; ", "sh f%; ", "git reset --hard; ", "curl u > f%; sh f%; ",
 		"gh pr comment % -b @a; ", "cp a b%; ", "git commit -m 'x% Co-Authored-By: y'; ", "true; ",
+		"ln -s a% b; echo > b/x; ", "ls a% | xargs rm; ", "git interpret-trailers --trailer a:% < x; ", "docker run -v /a:/b% x rm -rf /b; ", "GIT_EDITOR='a%' git commit; ",
+		"GIT_CONFIG_GLOBAL=/tmp/x% git commit; ", "git config alias.a% b; git a%; ", "gh alias set a% 'pr list'; gh a%; ", "sed 's/w w/w %/w x' a; ", "crontab - <<< '* * * * * ls %'; ",
 	} {
 		line := func(n int) string {
 			var b strings.Builder
@@ -105,6 +107,35 @@ func TestCostIsLinear(t *testing.T) {
 		small, large := measure(500), measure(4000)
 		if large > 32*small+100*time.Millisecond {
 			t.Errorf("%q: 500 take %v, 4000 take %v", unit, small, large)
+		}
+	}
+}
+
+// TestLongTexts: one long word costs what it is long, also where guards look
+// into it for names of files, trailers and calls.
+func TestLongTexts(t *testing.T) {
+	for _, shape := range []struct{ before, unit, after string }{
+		{"sed '", "s/w w w /w w /w x;", "' a"},
+		{"GIT_EDITOR='", "co-authored-by ", "' git commit"},
+		{"awk '", `print > "x" `, "'"},
+		{"emacs --eval '", `(shell-command "ls") `, "'"},
+		{"patch -p1 <<'E'\n", "+++ b/x/y\n", "\nE"},
+		{"crontab - <<'E'\n", "* * * * * ls\n", "\nE"},
+		{"rm -rf /", "a/", "b"},
+		{"gh pr comment 5 -b '", "<!-- a ", "'"},
+	} {
+		measure := func(n int) time.Duration {
+			best := time.Hour
+			for range 3 {
+				start := time.Now()
+				judge(shape.before + strings.Repeat(shape.unit, n) + shape.after)
+				best = min(best, time.Since(start))
+			}
+			return best
+		}
+		small, large := measure(1000), measure(8000)
+		if large > 32*small+100*time.Millisecond {
+			t.Errorf("%q: 1000 take %v, 8000 take %v", shape.before+shape.unit, small, large)
 		}
 	}
 }

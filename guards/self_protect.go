@@ -2,6 +2,7 @@ package guards
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -12,7 +13,7 @@ var SelfProtect = Guard{
 	Name:  "self-protect",
 	Title: "changes to the agent's own settings, hooks and guards",
 	Doc: Doc{
-		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by a short program in another language, by agent-guard trust, and by the client's own Write and Edit tools where the hook is wired for them.",
+		What:    "Writing, moving, deleting or changing the mode of the files that bind the agent: .claude/settings*.json and .claude/hooks, the client's directory in the home but for what the client keeps there for a session, the managed settings, the same files of other clients, this product's configuration and programs, and installed git hooks; git config of core.hooksPath. By redirection, tee, cp, mv, rm, ln, sed -i, chmod, dd, git and the like, by an archive or a patch whose files are named, through a link that the line makes or a mount of a container, by a short program in another language, by agent-guard trust, by the checks' own uninstall commands, and by the client's own Write and Edit tools where the hook is wired for them.",
 		Why:     "An agent that edits its own rules has none.",
 		Instead: "Tell the person which setting should change and why, and let them change it.",
 		Limits:  "A new git hook where none was may be installed. Reading is never stopped. A program that computes the name of the file is not seen.",
@@ -80,29 +81,35 @@ func (r *run) protected(p string, tree bool) string {
 	if p == "" {
 		return ""
 	}
-	for _, q := range [...]string{p, clean(r.world.Resolve(p))} {
-		if why := r.protectedName(q, tree); why != "" {
-			return why
-		}
+	key := protectedPath{p, tree}
+	why, seen := r.protects[key]
+	if seen {
+		return why
 	}
-	return ""
+	why = r.protectedName(p, tree)
+	if real := clean(r.world.Resolve(p)); why == "" && real != p {
+		why = r.protectedName(real, tree)
+	}
+	if r.protects == nil {
+		r.protects = map[protectedPath]string{}
+	}
+	if len(p) < 1000 {
+		r.protects[key] = why
+	}
+	return why
 }
 
 func (r *run) protectedName(p string, tree bool) string {
 	low := strings.ToLower(p)
-	for _, f := range clientFiles {
-		if hasTail(low, f) {
-			return "it binds the agent"
+	if strings.Contains(low, "/.") || strings.HasPrefix(low, ".") || strings.Contains(low, "opencode") {
+		for _, f := range clientFiles {
+			if hasTail(low, f) {
+				return "it binds the agent"
+			}
 		}
 	}
-	homes := []string{}
-	for _, name := range [...]string{"HOME", "USERPROFILE"} {
-		if h, ok := r.env(name); ok && h != "" {
-			homes = append(homes, clean(h), clean(r.world.Resolve(clean(h))))
-		}
-	}
+	homes := r.homeDirs()
 	inDir := func(dir string, why string) string {
-		dir = strings.ToLower(clean(dir))
 		if !within(low, dir) {
 			return ""
 		}
@@ -116,22 +123,25 @@ func (r *run) protectedName(p string, tree bool) string {
 		return why
 	}
 	for _, h := range homes {
+		if !within(low, h) && !within(h, low) {
+			continue
+		}
 		for _, f := range homeFiles {
 			full := h + "/" + f
 			if dir, isDir := strings.CutSuffix(full, "/"); isDir {
 				if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
 					return why
 				}
-			} else if low == strings.ToLower(full) {
+			} else if low == full {
 				return "it is the configuration that binds the agent"
 			}
 		}
-		if tree && within(strings.ToLower(h)+"/.claude", low) && low != "/" && strings.EqualFold(h, low) {
+		if tree && low == h && low != "/" {
 			return "" // a whole home is the destructive guard's
 		}
 	}
 	if dir, ok := r.env("CLAUDE_CONFIG_DIR"); ok && isAbs(dir) {
-		if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
+		if why := inDir(strings.ToLower(clean(dir)), "it is the configuration that binds the agent"); why != "" {
 			return why
 		}
 	}
@@ -160,6 +170,24 @@ func (r *run) protectedName(p string, tree bool) string {
 	return ""
 }
 
+// homeDirs are the home directories, as given and with links resolved, in lower
+// case.
+func (r *run) homeDirs() []string {
+	if r.homes == nil {
+		r.homes = []string{}
+		for _, name := range [...]string{"HOME", "USERPROFILE"} {
+			if h, ok := r.env(name); ok && h != "" {
+				for _, dir := range [...]string{clean(h), clean(r.world.Resolve(clean(h)))} {
+					if dir = strings.ToLower(dir); !slices.Contains(r.homes, dir) {
+						r.homes = append(r.homes, dir)
+					}
+				}
+			}
+		}
+	}
+	return r.homes
+}
+
 // hasTail reports whether path p is f, or for a directory f lies in it,
 // wherever it stands.
 func hasTail(p, f string) bool {
@@ -170,15 +198,18 @@ func hasTail(p, f string) bool {
 }
 
 func checkSelfProtect(c *Call) []Finding {
-	if c.Remote || c.Container {
+	const fix = "Tell the person what should change and let them change it"
+	switch {
+	case c.Remote:
 		return nil
+	case c.Container:
+		return c.throughMount(fix)
 	}
 	if c.Git != nil {
 		if f := hooksPathConfig(c); f != nil {
 			return f
 		}
 	}
-	const fix = "Tell the person what should change and let them change it"
 	for _, t := range c.targets() {
 		if why, name := c.guarded(t); why != "" {
 			return []Finding{{
@@ -194,6 +225,9 @@ func checkSelfProtect(c *Call) []Finding {
 			if name == "find" && strings.HasPrefix(w.Value, "-") {
 				break
 			}
+			if name == "find" && deletesFound(c) && namesProtected(c) {
+				return []Finding{{Found: Quote("find") + " that deletes the agent's settings by their name", Why: "they bind the agent", Fix: fix, Words: []string{"-delete"}}}
+			}
 			if p, ok := c.Path(tildeless(c, w)); ok && name == "find" && len(find(c)) == 0 && deletesFound(c) {
 				if why := c.run.protected(p, true); why != "" {
 					return []Finding{{Found: Quote("find "+w.String()) + " with -delete", Why: why, Fix: fix, Words: []string{w.String()}}}
@@ -202,6 +236,12 @@ func checkSelfProtect(c *Call) []Finding {
 		}
 	}
 	if f := trustsRepository(c, fix); f != nil {
+		return f
+	}
+	if f := takesAway(c, fix); f != nil {
+		return f
+	}
+	if f := hooksPathText(c, fix); f != nil {
 		return f
 	}
 	return inlineWrite(c, fix)
@@ -239,6 +279,102 @@ func trustsRepository(c *Call, fix string) []Finding {
 	return nil
 }
 
+// throughMount looks at what a command in a container changes of the host.
+func (c *Call) throughMount(fix string) []Finding {
+	for _, t := range c.targets() {
+		p, ok := c.Path(tildeless(c, t.word))
+		if !ok {
+			continue
+		}
+		host, outer, ok := c.hostPath(p)
+		if !ok {
+			continue
+		}
+		abs, ok := outer.Path(tildeless(outer, shellcmd.NewWord(host)))
+		if !ok {
+			continue
+		}
+		if why := c.run.protected(abs, t.tree || t.effect == moves || t.effect == deletes); why != "" {
+			return []Finding{{Found: Quote(t.how+" "+t.word.String()) + " changes " + Quote(host) + " through a mount", Why: why, Fix: fix, Words: []string{t.how, t.word.String()}}}
+		}
+	}
+	return nil
+}
+
+// takesAway finds commands by which the checks uninstall themselves.
+func takesAway(c *Call, fix string) []Finding {
+	words := make([]string, 0, 4)
+	for _, w := range c.Args[1:] {
+		if s := w.Value; s == "--uninstall" || s != "" && s[0] != '-' {
+			words = append(words, s)
+		} else if s == "--help" || s == "-h" {
+			return nil
+		}
+	}
+	at := func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+	what := ""
+	switch name := c.Name(); name {
+	case "agent-setup", "pre-commit", "prek", "lefthook", "husky":
+		if at(0) == "uninstall" {
+			what = name + " uninstall"
+		}
+	case "overcommit":
+		if at(0) == "--uninstall" {
+			what = name + " --uninstall"
+		}
+	case "claude":
+		if verb := at(1); (at(0) == "plugin" || at(0) == "plugins") && (verb == "uninstall" || verb == "remove" || verb == "rm" || verb == "disable") && strings.HasPrefix(at(2), "agent-guard") {
+			what = "claude plugin " + verb
+		}
+	}
+	if what == "" {
+		return nil
+	}
+	return []Finding{{Found: Quote(what), Why: "it takes the checks away", Fix: fix, Words: strings.Fields(what)}}
+}
+
+// hooksPathText finds core.hooksPath in text that is written into a file of
+// git's configuration.
+func hooksPathText(c *Call, fix string) []Finding {
+	for _, t := range c.targets() {
+		if t.effect != writes {
+			continue
+		}
+		p := strings.ToLower(slashed(tildeless(c, t.word)))
+		if b := base(p); b != ".gitconfig" && !strings.HasSuffix(p, ".git/config") && !strings.HasSuffix(p, "git/config") && b != "gitconfig" {
+			continue
+		}
+		texts := append(Words(c.Command), c.Stdin.Value)
+		for _, text := range texts {
+			if strings.Contains(strings.ToLower(text), "hookspath") {
+				return []Finding{{Found: Quote("hooksPath") + " written into " + Quote(t.word.String()), Why: "every later commit would go without the checks", Fix: fix, Words: []string{"hooksPath", t.word.String()}}}
+			}
+		}
+	}
+	return nil
+}
+
+// namesProtected reports a pattern of find that can only mean protected files.
+func namesProtected(c *Call) bool {
+	for i, w := range c.Args[:len(c.Args)-1] {
+		switch w.Value {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex":
+			p := strings.ToLower(c.Args[i+1].Value)
+			for _, part := range [...]string{".claude", "settings.local.json", "sallyport"} {
+				if strings.Contains(p, part) && (i == 0 || c.Args[i-1].Value != "!" && c.Args[i-1].Value != "-not") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 func deletesFound(c *Call) bool {
 	for _, w := range c.Args {
 		if w.Value == "-delete" {
@@ -271,7 +407,7 @@ func (c *Call) guarded(t target) (why, name string) {
 		text = strings.TrimRight(text, "/") + "/" + path.Base(t.path)
 	}
 	if text == "" {
-		return "", ""
+		return c.listed(w, t)
 	}
 	if w.Glob {
 		return c.guardedGlob(text, t)
@@ -280,8 +416,26 @@ func (c *Call) guarded(t target) (why, name string) {
 	if !ok {
 		p = clean(text) // the directory is not known; the name may tell
 	}
-	if why := c.run.protected(p, t.tree || t.effect == moves || t.effect == deletes && t.how == "rm"); why != "" {
-		if (t.effect == writes && !t.tree && t.how != ">" && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
+	whole := t.tree || t.effect == moves || t.effect == deletes && t.how == "rm"
+	// What is copied, moved or linked to a name that is not there yet makes the
+	// whole directory.
+	whole = whole || t.effect == writes && t.path == w.Value && (c.replacesLink(t) || (t.how == "cp" || t.how == "mv" || t.how == "ln") && !c.run.world.Stat(p).Exists)
+	if t.how == "rsync" && !whole {
+		// "dir/" as a source stands for what is in it.
+		for _, src := range c.Args[1:] {
+			whole = whole || src.Pos != w.Pos && strings.HasSuffix(src.Value, "/")
+		}
+	}
+	if t.effect == moves || t.effect == deletes && whole {
+		// What holds the product's own files goes with them.
+		for _, h := range c.run.homeDirs() {
+			if low := strings.ToLower(p); low != h && within(h+"/.config/sallyport", low) && within(low, h) {
+				return "it holds this product's own configuration", text
+			}
+		}
+	}
+	if why := c.run.protected(p, whole); why != "" {
+		if (t.effect == writes && !t.tree && t.how != ">" && !c.replacesLink(t) && c.run.world.Stat(p).Dir) && base(p) == ".claude" && !hasTail(strings.ToLower(p), ".claude/settings.json") {
 			return "", "" // into the directory: the name of the file decides
 		}
 		return why, text
@@ -289,7 +443,84 @@ func (c *Call) guarded(t target) (why, name string) {
 	if why := c.gitHook(p, t); why != "" {
 		return why, text
 	}
+	if real, ok := c.linkedOnLine(p); ok {
+		if why := c.run.protected(real, t.tree || t.effect == moves || t.effect == deletes); why != "" {
+			return why, text
+		}
+	}
 	return "", ""
+}
+
+// listed looks at names that a listing of the line hands on, as in
+// ls FILE | xargs rm.
+func (c *Call) listed(w shellcmd.Word, t target) (why, name string) {
+	for _, from := range w.From() {
+		switch {
+		case from == nil:
+			continue
+		case from.Name() == "ls", from.Name() == "realpath", from.Name() == "readlink":
+		default:
+			continue
+		}
+		other := &Call{Command: from, run: c.run, Index: c.Index, name: from.Name()}
+		other.Place = c.run.place(other)
+		for _, operand := range other.parse("IwT").operands {
+			p, ok := other.Path(tildeless(other, operand))
+			if !ok {
+				continue
+			}
+			if why := c.run.protected(p, t.tree); why != "" {
+				return why, operand.String()
+			}
+		}
+	}
+	return "", ""
+}
+
+// linkedOnLine is where a path leads by a symbolic link that an earlier command
+// of the line makes.
+func (c *Call) linkedOnLine(p string) (string, bool) {
+	for _, l := range c.run.lineLinks() {
+		if l.at < c.Index && within(p, l.link) {
+			return clean(l.to + strings.TrimPrefix(p, l.link)), true
+		}
+	}
+	return "", false
+}
+
+// A lineLink is a symbolic link that a command of the line makes.
+type lineLink struct {
+	link, to string // absolute
+	at       int    // Index of the command
+}
+
+// maxLinks bounds the links of a line that are followed.
+const maxLinks = 64
+
+func (r *run) lineLinks() []lineLink {
+	if r.linked {
+		return r.links
+	}
+	r.linked = true
+	for _, e := range r.calls {
+		if e.name != "ln" || len(r.links) >= maxLinks {
+			continue
+		}
+		a := e.parse("tS", "target-directory", "suffix")
+		if len(a.operands) != 2 || !a.has("s", "symbolic") {
+			continue
+		}
+		link, ok := e.Path(tildeless(e, a.operands[1]))
+		to := tildeless(e, a.operands[0])
+		if !ok || to == "" {
+			continue
+		}
+		if !isAbs(to) {
+			to = join(path.Dir(link), to)
+		}
+		r.links = append(r.links, lineLink{link, to, e.Index})
+	}
+	return r.links
 }
 
 // guardedGlob looks whether a pattern can match a protected name.
@@ -311,6 +542,12 @@ func (c *Call) guardedGlob(text string, t target) (why, name string) {
 		}
 	}
 	return "", ""
+}
+
+// replacesLink reports ln -n and -T, which put a link in the place of a
+// directory's name.
+func (c *Call) replacesLink(t target) bool {
+	return t.how == "ln" && c.parse("tS", "target-directory", "suffix").has("n", "T", "no-dereference", "no-target-directory")
 }
 
 // gitHook says why a change to a git hook is one that disables it. A hook that
@@ -396,7 +633,7 @@ func inlineWrite(c *Call, fix string) []Finding {
 		if !writesFile(text) {
 			continue
 		}
-		low := strings.ToLower(slashed(text))
+		low := strings.NewReplacer(`', '`, "/", `','`, "/", `", "`, "/", `","`, "/", `' / '`, "/", `" / "`, "/", `'/'`, "/", `"/"`, "/").Replace(strings.ToLower(slashed(text)))
 		for _, name := range append(append([]string{}, clientFiles...), ".claude/", ".config/sallyport/") {
 			if strings.Contains(low, name) && !strings.HasPrefix(name, "opencode.json") {
 				return []Finding{{

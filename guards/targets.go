@@ -155,7 +155,17 @@ func (c *Call) targets() []target {
 			// Into a directory the file keeps its name.
 			out = append(out, target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + base(slashed(s.Value)), effect: writes, how: name})
 		}
-		tree(n, name == "rsync" && (a.has("delete") || a.has("del")))
+		tree(n, name == "rsync" && rsyncDeletes(a))
+		// A directory that is copied brings all that is in it; a copy that no
+		// client reads is only a copy.
+		whole := name == "mv" || a.has("r", "R", "a", "recursive", "archive")
+		if whole {
+			area := c.locate(dir).area
+			whole = area != temporary && area != outside
+		}
+		for i := n + 1; i < len(out); i++ {
+			out[i].tree = out[i].tree || whole && name != "rsync"
+		}
 		for i := n; i < len(out); i++ {
 			out[i].truncates = true
 		}
@@ -172,6 +182,9 @@ func (c *Call) targets() []target {
 	case "chmod", "chown", "chgrp", "setfacl", "chattr", "xattr":
 		a := c.parse("", "reference", "from")
 		ops := a.operands
+		if name == "chattr" && len(c.Args) > 1 && strings.HasPrefix(c.Args[1].Value, "-") {
+			ops = append([]shellcmd.Word{c.Args[1]}, ops...) // chattr -i file: the mode
+		}
 		// The mode may begin with a hyphen (chmod -x file).
 		if !a.has("reference") && len(ops) > 0 {
 			mode := false
@@ -205,13 +218,41 @@ func (c *Call) targets() []target {
 				}
 			}
 		}
-		if inPlace {
-			ops := a.operands
-			if !a.has("e", "f", "expression", "file") && len(ops) > 0 {
-				ops = ops[1:]
+		scripts, ops := []shellcmd.Word{}, a.operands
+		for i, w := range c.Args[1:] {
+			if (w.Value == "-e" || w.Value == "--expression") && i+2 < len(c.Args) {
+				scripts = append(scripts, c.Args[i+2])
 			}
+		}
+		if !a.has("e", "f", "expression", "file") && len(ops) > 0 {
+			scripts, ops = ops[:1], ops[1:]
+		}
+		if inPlace {
 			add("sed -i", writes, ops...)
 		}
+		for _, s := range scripts {
+			for _, file := range sedWrites(s.Value) {
+				add("sed w", writes, shellcmd.NewWord(file))
+			}
+		}
+	case "awk", "gawk", "mawk", "nawk":
+		a := c.parse("vFfile", "assign", "field-separator", "file", "include", "source", "load")
+		program, ops := shellcmd.Word{}, a.operands
+		if !a.has("f", "file", "e", "source") && len(ops) > 0 {
+			program, ops = ops[0], ops[1:]
+		}
+		if w := a.flags["i"]; w.Value == "inplace" || a.flags["include"].Value == "inplace" {
+			add("awk -i inplace", writes, ops...)
+		}
+		for _, file := range awkWrites(program.Value) {
+			add("awk >", writes, shellcmd.NewWord(file))
+		}
+	case "yq":
+		if a := c.parse("poIsB", "prettyPrint", "output-format", "input-format", "indent"); (a.has("i", "inplace", "in-place")) && len(a.operands) > 0 {
+			add("yq -i", writes, a.operands[len(a.operands)-1])
+		}
+	case "tar", "gtar", "bsdtar", "unzip":
+		out = append(out, c.extracted(name)...)
 	case "perl", "ruby":
 		a := c.parse("eEI")
 		for _, w := range c.Args[1:] {
@@ -234,15 +275,47 @@ func (c *Call) targets() []target {
 			out[i].truncates = name == "truncate"
 		}
 	case "patch":
-		a := c.parse("bdDFginopBrYzVx")
+		a := c.parse("bdDFginopBrYzVx", "input", "directory", "strip", "output")
 		if d, ok := a.flags["d"]; ok {
 			add(name, writes, d)
 		}
 		if len(a.operands) > 0 {
 			add(name, writes, a.operands[0])
 		}
+		for _, n := range [...]string{"i", "input"} {
+			if w, ok := a.flags[n]; ok {
+				text, _ := c.ReadFile(w)
+				add(name, writes, patched(text)...)
+			}
+		}
+		if text, _ := c.input(); text != "" {
+			add(name, writes, patched(text)...)
+		}
 	case "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "code":
 		add(name, writes, c.parse("").operands...)
+		scripts := []string{}
+		for _, w := range c.Args[1:] {
+			scripts = append(scripts, strings.TrimPrefix(w.Value, "+"))
+		}
+		if name == "ed" || name == "ex" {
+			text, _ := c.input()
+			scripts = append(scripts, text)
+		}
+		for _, s := range scripts {
+			for _, file := range editorWrites(s) {
+				add(name+" w", writes, shellcmd.NewWord(file))
+			}
+		}
+	case "sd", "rename", "prename":
+		if ops := c.parse("nf").operands; len(ops) > 1 {
+			add(name, writes, ops[1:]...)
+		}
+	case "mount":
+		if a := c.parse("toLU", "types", "options"); len(a.operands) > 1 {
+			n := len(out)
+			add(name, writes, a.operands[1])
+			tree(n, true)
+		}
 	case "curl":
 		a := c.parse("oODdHXuAeFbcTKmrwxyYzCQ", "output", "data", "header", "request", "user", "output-dir", "form", "data-binary", "data-raw")
 		delete(a.flags, "O")
@@ -251,11 +324,38 @@ func (c *Call) targets() []target {
 				add("curl -o", writes, w)
 			}
 		}
+		if d, ok := a.flags["output-dir"]; ok {
+			for _, w := range c.Args[1:] {
+				if strings.Contains(w.Value, "://") {
+					out = append(out, below(d, base(w.Value), "curl --output-dir"))
+				}
+			}
+		}
 	case "wget":
 		a := c.parse("OoPaiUtTwQlARDe", "output-document", "directory-prefix")
 		for _, n := range [...]string{"O", "output-document"} {
 			if w, ok := a.flags[n]; ok {
 				add("wget -O", writes, w)
+			}
+		}
+		for _, n := range [...]string{"P", "directory-prefix"} {
+			if d, ok := a.flags[n]; ok {
+				for _, w := range a.operands {
+					out = append(out, below(d, base(w.Value), "wget -P"))
+				}
+			}
+		}
+	case "gh":
+		if c.GH != nil && (c.GH.Is("release", "download") || c.GH.Is("run", "download")) {
+			for _, w := range c.Args[1:] {
+				if v, ok := w.After("--dir="); ok {
+					out = append(out, target{word: v, path: v.Value, tree: true, how: "gh download"})
+				}
+			}
+			for i, w := range c.Args {
+				if (w.Value == "-D" || w.Value == "--dir") && i+1 < len(c.Args) {
+					out = append(out, target{word: c.Args[i+1], path: c.Args[i+1].Value, tree: true, how: "gh download"})
+				}
 			}
 		}
 	case "git":
@@ -274,14 +374,192 @@ func (c *Call) targets() []target {
 				add("git rm", deletes, c.Git.Operands...)
 			}
 		case "checkout":
-			if c.Git.Dashes >= 0 {
-				add("git checkout", writes, c.Git.Operands[c.Git.Dashes:]...)
-			}
+			n := len(out)
+			add("git checkout", writes, c.Git.Operands[max(0, c.Git.Dashes):]...)
+			tree(n, true)
 		case "restore":
 			if !c.Git.On("staged") || c.Git.On("worktree") {
+				n := len(out)
 				add("git restore", writes, c.Git.Operands...)
+				tree(n, true)
+			}
+		case "clone":
+			if ops := c.Git.Operands; len(ops) > 1 {
+				n := len(out)
+				add("git clone", writes, ops[1])
+				tree(n, true)
+			}
+		case "apply":
+			if c.Git.On("check") || c.Git.On("stat") || c.Git.On("numstat") || c.Git.On("summary") || c.Git.On("cached") {
+				break
+			}
+			if text, _ := c.input(); text != "" && len(c.Git.Operands) == 0 {
+				add("git apply", writes, patched(text)...)
+			}
+			for _, w := range c.Git.Operands {
+				text, _ := c.ReadFile(w)
+				add("git apply", writes, patched(text)...)
 			}
 		}
 	}
 	return out
+}
+
+// below is a file that a command writes into a directory.
+func below(dir shellcmd.Word, name, how string) target {
+	return target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + name, effect: writes, how: how}
+}
+
+// extracted are the files that an archiver writes: the members that it is
+// given, and everything below the directory that it is sent to.
+func (c *Call) extracted(name string) []target {
+	var out []target
+	dir, hasDir := shellcmd.Word{}, false
+	var members []shellcmd.Word
+	if name == "unzip" {
+		a := c.parse("dxP")
+		if a.has("l", "t", "v", "Z", "p", "z") {
+			return nil
+		}
+		dir, hasDir = a.flags["d"]
+		if len(a.operands) > 1 {
+			members = a.operands[1:]
+		}
+	} else {
+		if len(c.Args) < 2 {
+			return nil
+		}
+		a := c.parse("CfIbTXgKNV", "directory", "file", "exclude", "files-from", "strip-components", "transform", "use-compress-program")
+		first := c.Args[1].Value
+		old := first != "" && first[0] != '-' // tar xf file
+		if !a.has("x", "extract", "get") && !(old && strings.Contains(first, "x")) {
+			return nil
+		}
+		for _, n := range [...]string{"C", "directory"} {
+			if w, ok := a.flags[n]; ok {
+				dir, hasDir = w, true
+			}
+		}
+		members = a.operands
+		if old {
+			members = members[1:]
+			if strings.Contains(first, "f") && len(members) > 0 {
+				members = members[1:]
+			}
+		}
+	}
+	if hasDir {
+		out = append(out, target{word: dir, path: dir.Value, effect: writes, tree: true, how: name})
+	}
+	for _, m := range members {
+		t := target{word: m, path: m.Value, effect: writes, tree: true, how: name}
+		if hasDir {
+			t = below(dir, m.Value, name)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// maxPatched bounds the file names that are read from a patch.
+const maxPatched = 500
+
+// patched are the files that a patch changes, with and without the first
+// directory of the name, which -p takes off.
+func patched(text string) []shellcmd.Word {
+	var out []shellcmd.Word
+	for line := range strings.Lines(text) {
+		name, ok := strings.CutPrefix(line, "+++ ")
+		if !ok {
+			if name, ok = strings.CutPrefix(line, "--- "); !ok {
+				continue
+			}
+		}
+		name, _, _ = strings.Cut(strings.TrimSpace(name), "\t")
+		if name == "" || name == "/dev/null" {
+			continue
+		}
+		out = append(out, shellcmd.NewWord(name))
+		if _, rest, ok := strings.Cut(name, "/"); ok {
+			out = append(out, shellcmd.NewWord(rest))
+		}
+		if len(out) >= maxPatched {
+			break
+		}
+	}
+	return out
+}
+
+// sedWrites are the files that the command w and the flag w of s name.
+func sedWrites(script string) []string {
+	var out []string
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		for i := strings.Index(line, "w "); i >= 0; {
+			if before := strings.TrimRight(line[:i], "gpiIeM0123456789"); before == "" || strings.ContainsRune(";{}/|#,!$@_%: ", rune(before[len(before)-1])) {
+				out = append(out, strings.TrimSpace(line[i+2:]))
+				break
+			}
+			next := strings.Index(line[i+2:], "w ")
+			if next < 0 {
+				break
+			}
+			i += 2 + next
+		}
+		if len(out) >= maxPatched {
+			break
+		}
+	}
+	return out
+}
+
+// awkWrites are the files that print > "file" names.
+func awkWrites(program string) []string {
+	var out []string
+	for len(out) < maxPatched {
+		i := strings.IndexByte(program, '>')
+		if i < 0 {
+			break
+		}
+		program = strings.TrimLeft(program[i+1:], "> \t(")
+		if !strings.HasPrefix(program, `"`) {
+			continue
+		}
+		file, _, ok := strings.Cut(program[1:], `"`)
+		if !ok {
+			break
+		}
+		out = append(out, file)
+	}
+	return out
+}
+
+// editorWrites are the files that w, wq and saveas of ed and vi name.
+func editorWrites(script string) []string {
+	var out []string
+	for line := range strings.Lines(script) {
+		line = strings.TrimLeft(strings.TrimSpace(line), ":%0123456789,$")
+		for _, verb := range [...]string{"write!", "write", "saveas!", "saveas", "sav!", "sav", "wq!", "wq", "w!", "w"} {
+			if file, ok := strings.CutPrefix(line, verb+" "); ok {
+				if file = strings.TrimSpace(file); file != "" && file[0] != '!' {
+					out = append(out, strings.TrimLeft(file, "> "))
+				}
+				break
+			}
+		}
+		if len(out) >= maxPatched {
+			break
+		}
+	}
+	return out
+}
+
+// rsyncDeletes reports --delete and its forms: --del, --delete-after, …
+func rsyncDeletes(a *args) bool {
+	for name := range a.flags {
+		if name == "del" || strings.HasPrefix(name, "delete") && name != "delete-missing-args" {
+			return true
+		}
+	}
+	return false
 }

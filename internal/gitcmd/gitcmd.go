@@ -52,6 +52,8 @@ type Call struct {
 
 	// Alias is the chain of aliases that were expanded.
 	Alias []string
+
+	vars map[string]shellcmd.Word // what env assigns
 }
 
 // Global is what stands between git and its subcommand, or in the environment.
@@ -184,7 +186,7 @@ func (g *Global) Setting(key string) (Setting, bool) {
 // IsGit reports whether a program name, as [shellcmd.Command.Name] gives it, is
 // git itself or one of its dashed forms.
 func IsGit(name string) bool {
-	return name == "git" || strings.HasPrefix(name, "git-") && isBuiltin(name[len("git-"):])
+	return name == "git" || name == "hub" || strings.HasPrefix(name, "git-") && isBuiltin(name[len("git-"):])
 }
 
 func baseName(s string) string {
@@ -229,8 +231,8 @@ func (c *Call) globals(args []shellcmd.Word) []shellcmd.Word {
 			}
 		case "--config-env":
 			if v, ok := next(); ok {
-				key, _, _ := v.Cut("=")
-				g.Config = append(g.Config, Setting{Key: canonicalKey(key), From: "--config-env=" + v.String()})
+				key, name, _ := v.Cut("=")
+				g.Config = append(g.Config, Setting{Key: canonicalKey(key), Value: c.vars[name.Value], From: "--config-env=" + v.String()})
 			}
 		case "--git-dir":
 			if v, ok := next(); ok {
@@ -269,15 +271,14 @@ func (g *Global) set(w shellcmd.Word, from string) {
 // environment reads GIT_DIR, GIT_WORK_TREE and the configuration that git
 // takes from variables. Options on the line are stronger and come later.
 func (c *Call) environment(env []shellcmd.Assign) {
-	vars := map[string]shellcmd.Word{}
-	for _, a := range env {
-		if strings.HasPrefix(a.Name, "GIT_") {
-			vars[a.Name] = a.Value
-		}
-	}
-	if len(vars) == 0 {
+	if len(env) == 0 {
 		return
 	}
+	vars := make(map[string]shellcmd.Word, len(env))
+	for _, a := range env {
+		vars[a.Name] = a.Value
+	}
+	c.vars = vars
 	if v, ok := vars["GIT_DIR"]; ok {
 		c.Global.GitDir = &v
 	}
@@ -352,14 +353,95 @@ func canonicalKey(key string) string {
 
 // lineAlias looks for alias.name among the settings on the line. Git compares
 // the name of an alias without regard to case.
-func (c *Call) lineAlias(name string) (string, bool) {
-	for i := len(c.Global.Config) - 1; i >= 0; i-- {
-		s := c.Global.Config[i]
+func (c *Call) lineAlias(name string) (string, bool) { return Alias(c.Global.Config, name) }
+
+// Alias is alias.name in settings, the last of which counts.
+func Alias(settings []Setting, name string) (string, bool) {
+	for i := len(settings) - 1; i >= 0; i-- {
+		s := settings[i]
 		if strings.EqualFold(s.Key, "alias."+name) && !s.Bare {
 			return s.Value.Value, true
 		}
 	}
 	return "", false
+}
+
+// ConfigFiles are the files that the line makes git read its configuration
+// from: include.path, includeIf.….path, GIT_CONFIG_GLOBAL and GIT_CONFIG_SYSTEM.
+// Each is a Setting whose Value is the file.
+func (g *Global) ConfigFiles(env []shellcmd.Assign) []Setting {
+	var files []Setting
+	for _, a := range env {
+		if a.Name == "GIT_CONFIG_GLOBAL" || a.Name == "GIT_CONFIG_SYSTEM" {
+			files = append(files, Setting{Key: a.Name, Value: a.Value, From: a.Name + "=" + a.Value.String()})
+		}
+	}
+	for _, s := range g.Config {
+		if s.Key == "include.path" || strings.HasPrefix(s.Key, "includeif.") && strings.HasSuffix(s.Key, ".path") {
+			files = append(files, s)
+		}
+	}
+	return files
+}
+
+// ParseConfig reads the settings of a configuration file. Lines that git would
+// refuse are passed over. from is put into each Setting.
+func ParseConfig(text, from string) []Setting {
+	var all []Setting
+	section := ""
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", "")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			name, rest, ok := strings.Cut(line[1:], "]")
+			if !ok {
+				continue
+			}
+			section = name
+			if head, sub, ok := strings.Cut(name, `"`); ok {
+				section = strings.TrimSpace(head) + "." + strings.TrimSuffix(strings.TrimSpace(sub), `"`)
+			}
+			line = strings.TrimSpace(rest)
+		}
+		if line == "" || section == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, value, has := strings.Cut(line, "=")
+		s := Setting{Key: canonicalKey(section + "." + strings.TrimSpace(key)), Value: shellcmd.NewWord("true"), Bare: !has, From: from}
+		if has {
+			s.Value = shellcmd.NewWord(configValue(strings.TrimSpace(value)))
+		}
+		if all = append(all, s); len(all) >= 1000 {
+			break
+		}
+	}
+	return all
+}
+
+// configValue takes quotes, escapes and a trailing comment off a value.
+func configValue(s string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && i+1 < len(s):
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 't':
+				b.WriteByte('\t')
+			default:
+				b.WriteByte(s[i])
+			}
+		case (c == '#' || c == ';') && !quoted:
+			return strings.TrimRight(b.String(), " \t")
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // splitAlias splits an alias as git does: blanks, quotes and backslashes, no

@@ -239,6 +239,15 @@ func TestNested(t *testing.T) {
 		{[]string{"git", "filter-branch", "--msg-filter", "cat", "HEAD"}, "cat"},
 		{[]string{"git", "-c", "core.editor=touch x", "commit"}, "touch x"},
 		{[]string{"git", "rebase", "main"}, ""},
+		{[]string{"git", "difftool", "-x", "touch x", "HEAD"}, "touch x"},
+		{[]string{"git", "difftool", "--extcmd=touch x"}, "touch x"},
+		{[]string{"git", "fetch", "--upload-pack=touch x", "origin"}, "touch x"},
+		{[]string{"git", "push", "--exec", "touch x", "origin"}, "touch x"},
+		{[]string{"git", "clone", "ext::touch x", "d"}, "touch x"},
+		{[]string{"git", "-c", "credential.helper=!touch x", "fetch"}, "touch x"},
+		{[]string{"git", "-c", "credential.helper=store", "fetch"}, ""},
+		{[]string{"git", "-c", "core.fsmonitor=touch x", "status"}, "touch x"},
+		{[]string{"git", "-c", "filter.a.clean=touch x", "add", "."}, "touch x"},
 	}
 	for _, tt := range tests {
 		var got []string
@@ -248,6 +257,37 @@ func TestNested(t *testing.T) {
 		if s := strings.Join(got, "|"); s != tt.want {
 			t.Errorf("%q: nested %q, want %q", tt.argv, s, tt.want)
 		}
+	}
+}
+
+func TestParseConfig(t *testing.T) {
+	text := "x=y\n[core]\n\thooksPath = /dev/null ; why\n editor = \"a # b\"\n[alias] z = commit -n\n[Remote \"Or.igin\"]\n\turl=a\\\n b\n# [core]\nbare\n[broken\nk=v\n"
+	var got []string
+	for _, s := range ParseConfig(text, "file") {
+		got = append(got, fmt.Sprintf("%s=%s/%v", s.Key, s.Value.Value, s.Bare))
+	}
+	want := "core.hookspath=/dev/null/false core.editor=a # b/false alias.z=commit -n/false remote.Or.igin.url=a b/false remote.Or.igin.bare=true/true remote.Or.igin.k=v/false"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("ParseConfig\ngot  %s\nwant %s", s, want)
+	}
+}
+
+func TestConfigFiles(t *testing.T) {
+	env := []shellcmd.Assign{{Name: "GIT_CONFIG_GLOBAL", Value: shellcmd.NewWord("/g")}}
+	c := Parse(words("git", "-c", "include.path=/i", "-c", "includeIf.gitdir:/x.path=/c", "-c", "core.editor=vi", "status"), env, nil)
+	var got []string
+	for _, s := range c.Global.ConfigFiles(env) {
+		got = append(got, s.Value.Value)
+	}
+	if s := strings.Join(got, " "); s != "/g /i /c" {
+		t.Errorf("files %q", s)
+	}
+}
+
+func TestConfigEnv(t *testing.T) {
+	env := []shellcmd.Assign{{Name: "Z", Value: shellcmd.NewWord("commit -n")}}
+	if c := Parse(words("git", "--config-env=alias.z=Z", "z"), env, nil); c.Name != "commit" || !c.On("no-verify") && len(c.Options) != 1 {
+		t.Errorf("read as %s", show(c))
 	}
 }
 

@@ -267,7 +267,7 @@ func (w *World) Stat(path string) guards.File {
 
 // Resolve implements [guards.World].
 func (w *World) Resolve(path string) string {
-	if !filepath.IsAbs(path) {
+	if !filepath.IsAbs(path) || len(path) > maxPath {
 		return path
 	}
 	// Many paths share a directory: only the last element is looked at anew.
@@ -304,6 +304,10 @@ func resolve(path string) string {
 		dir = parent
 	}
 }
+
+// maxPath is more than any system opens by one name; to look at a longer one
+// step by step would cost its length squared.
+const maxPath = 4096
 
 // Root implements [guards.World].
 func (w *World) Root(dir string) (string, bool) {

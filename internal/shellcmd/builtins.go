@@ -364,11 +364,22 @@ func (w *walker) source(sh *shell, inv *invocation, cmd *Command) {
 func (w *walker) readBuiltin(sh *shell, args []Word) {
 	array := ""
 	raw := false
+	delim, whole := "\n", false // whole: read -d '' takes all of the input
 	var names []string
 	for i := 0; i < len(args); i++ {
 		a := args[i].raw
 		if len(names) == 0 && len(a) > 1 && a[0] == '-' {
 			if a == "--" {
+				continue
+			}
+			if at := strings.IndexByte(a, 'd'); at > 0 && strings.Trim(a[1:at], "rse") == "" {
+				value := a[at+1:]
+				if value == "" && i+1 < len(args) {
+					i++
+					value = args[i].raw
+				}
+				raw = raw || strings.Contains(a[:at], "r")
+				delim, whole = value[:min(1, len(value))], value == ""
 				continue
 			}
 			raw = raw || strings.Contains(a, "r")
@@ -378,7 +389,7 @@ func (w *walker) readBuiltin(sh *shell, args []Word) {
 					array = args[i+1].raw
 				}
 				i++
-			case 'p', 'd', 'n', 'N', 't', 'u', 'i':
+			case 'p', 'n', 'N', 't', 'u', 'i':
 				i++
 			}
 			continue
@@ -393,7 +404,10 @@ func (w *walker) readBuiltin(sh *shell, args []Word) {
 		}
 		return
 	}
-	line, rest, _ := strings.Cut(*sh.in, "\n")
+	line, rest := *sh.in, ""
+	if !whole {
+		line, rest, _ = strings.Cut(*sh.in, delim)
+	}
 	// The next read of a loop gets the next line.
 	sh.in = &rest
 	if !raw {

@@ -86,6 +86,25 @@ func (w *walker) command(sh *shell, s *syntax.Stmt) {
 	w.compound(sh, s.Cmd)
 	sh.in, sh.out = in, out
 	r.done(w, sh, nil)
+	// What "{ …; } > file" writes no command inside shows: guards see it as they
+	// see a redirection alone.
+	if writesFile(r.list) {
+		pos, end := w.span(s.Redirs[0].Pos(), s.Redirs[len(s.Redirs)-1].Word.End())
+		w.emit(sh, &invocation{args: []Word{w.word(":")}, redirs: r.list, pos: pos, end: end})
+	}
+}
+
+// writesFile reports a redirection into a file that is more than a sink.
+func writesFile(list []Redirect) bool {
+	for _, r := range list {
+		switch r.Op {
+		case ">", ">>", ">|", "&>", "&>>", "<>":
+			if r.Target.Value != "/dev/null" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (w *walker) compound(sh *shell, cmd syntax.Command) {

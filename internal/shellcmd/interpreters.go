@@ -74,6 +74,9 @@ var languages = []language{
 	{name: "awk", programs: "awk gawk mawk nawk original-awk", valOpts: "vFfielLE", comment: "#", calls: []codeCall{
 		{"system", callShell, ""},
 	}},
+	{name: "r", programs: "Rscript", evalOpts: "e", comment: "#", calls: []codeCall{
+		{"system", callShell, ""}, {"system2", callFile, ""}, {"shell", callShell, ""}, {"unlink", callTreeIf, ""},
+	}},
 	{name: "tcl", programs: "tclsh expect wish", evalOpts: "c", comment: "#", calls: []codeCall{
 		{"spawn", callShell, ""},
 	}},
@@ -304,6 +307,15 @@ func (s *codeScanner) call(c codeCall, j int) {
 	var args []codeArg
 	raw := ""
 	switch {
+	case s.l.name == "tcl":
+		// Tcl's words need no quotes; a command ends with the line.
+		if end := strings.IndexAny(code[i:min(len(code), i+maxCallLength)], "\n;}]"); end >= 0 {
+			code = code[:i+end]
+		}
+		if s.w.spend(len(code) - i) {
+			s.shellText(code[i:], c.name)
+		}
+		return
 	case (c.name == "qx" || c.name == "%x") && i < len(code):
 		text, _, ok := delimited(code[i:])
 		if !ok {
@@ -587,6 +599,30 @@ func (s *codeScanner) oneLiteral(i int) (string, int, bool) {
 			text = s.braces(text)
 		}
 		return text, n + j - i, ok
+	}
+	if s.l.name == "python" && j > i {
+		// The home directory, as most scripts spell it.
+		for _, call := range [...]string{"os.path.expanduser(", "expanduser(", "Path.home("} {
+			rest, ok := strings.CutPrefix(code[i:], call)
+			if !ok {
+				continue
+			}
+			text, n := "~", 0
+			if call != "Path.home(" {
+				if text, n, ok = stringLiteral(rest, true); !ok {
+					break
+				}
+			}
+			end := strings.IndexByte(rest[n:], ')')
+			if end < 0 || !strings.HasPrefix(text, "~") {
+				break
+			}
+			home := s.w.read(s.sh, "HOME")
+			if len(home.list) != 1 {
+				break
+			}
+			return home.list[0] + text[1:], len(call) + n + end + 1, true
+		}
 	}
 	if v, ok := s.vars[code[i:j]]; ok && j > i {
 		return v, j - i, true

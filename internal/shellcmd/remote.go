@@ -72,6 +72,10 @@ func (w *walker) docker(sh *shell, inv *invocation, name string, args []Word) {
 	entry := []Word(nil)
 	for _, o := range opts {
 		switch o.name {
+		case "w", "workdir":
+			if o.has {
+				n.dir, n.hasDir = o.value.raw, true
+			}
 		case "entrypoint":
 			if o.has {
 				entry = []Word{o.value}

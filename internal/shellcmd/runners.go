@@ -32,6 +32,9 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 		w.container(sh, inv, name, args)
 		sh.out.unknown(cmd)
 	case "npx", "npm", "pnpm", "yarn", "bunx", "bun":
+		if name == "bun" && len(args) > 0 && (strings.HasPrefix(args[0].raw, "-") || strings.HasSuffix(args[0].raw, ".js") || strings.HasSuffix(args[0].raw, ".ts") || args[0].raw == "run") {
+			return false // an interpreter
+		}
 		w.npm(sh, inv, name, args)
 		sh.out.unknown(cmd)
 	case "make", "gmake":
@@ -40,6 +43,11 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 	case "vim", "vi", "nvim", "ex", "view", "gvim":
 		w.vim(sh, inv, args)
 		sh.out.unknown(cmd)
+	case "emacs", "emacsclient":
+		w.emacs(sh, inv, args)
+		sh.out.unknown(cmd)
+	case "crontab":
+		return w.crontab(sh, inv, args)
 	case "nix-shell", "nix", "guix":
 		w.nix(sh, inv, args)
 		sh.out.unknown(cmd)
@@ -74,6 +82,50 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 		}
 	default:
 		return false
+	}
+	return true
+}
+
+// crontab runs the commands of a table that it is given: on standard input, or
+// in a file. What stands in a table runs at a later time, and then without the
+// hook that reads this.
+func (w *walker) crontab(sh *shell, inv *invocation, args []Word) bool {
+	wr := wrapper{name: "crontab", short: "uc"}
+	opts, rest := wr.options(args)
+	for _, o := range opts {
+		switch o.name {
+		case "l", "e", "r", "V", "h":
+			return true
+		}
+	}
+	var texts []string
+	switch {
+	case len(rest) > 0:
+		texts = w.scripts(sh, rest[0].raw)
+	case sh.in != nil:
+		texts = []string{*sh.in}
+	}
+	for _, text := range texts {
+		lines := 0
+		for line := range strings.Lines(text) {
+			if lines++; lines > 1000 {
+				w.line.Limited = true
+				break
+			}
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			fields := 5
+			if line[0] == '@' {
+				fields = 1
+			}
+			if command := lastFields(line, fields); command != "" {
+				// "%" ends the command and begins its input.
+				command, _, _ = strings.Cut(strings.ReplaceAll(command, `\%`, "\x01"), "%")
+				w.nestString(sh, inv, w.word(strings.ReplaceAll(command, "\x01", "%")), nesting{layer: "crontab", maybe: true})
+			}
+		}
 	}
 	return true
 }

@@ -81,7 +81,26 @@ func programName(s string) string {
 	if n := len(s) - len(".exe"); n > 0 && strings.EqualFold(s[n:], ".exe") {
 		s = s[:n]
 	}
-	return s
+	return lowerName(s)
+}
+
+// lowerName is a program's name on a file system that ignores case, as those of
+// macOS and Windows do: GIT starts git. Verb-Noun names of PowerShell stay.
+func lowerName(s string) string {
+	upper := false
+	for i := 0; i < len(s); i++ {
+		switch b := s[i]; {
+		case b >= 'A' && b <= 'Z':
+			upper = true
+		case b >= 'a' && b <= 'z', b >= '0' && b <= '9', b == '.', b == '_':
+		default:
+			return s
+		}
+	}
+	if !upper || s == "Rscript" {
+		return s
+	}
+	return strings.ToLower(s)
 }
 
 // Line is the line that the command was found in.

@@ -4,7 +4,7 @@ import "strings"
 
 func isShell(name string) bool {
 	switch name {
-	case "sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash":
+	case "sh", "bash", "zsh", "dash", "ksh", "ksh93", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "osh", "nu", "elvish", "xonsh":
 		return true
 	}
 	return false

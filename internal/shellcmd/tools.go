@@ -52,7 +52,7 @@ func (w *walker) make(sh *shell, inv *invocation, args []Word) {
 	for _, f := range files {
 		if texts, _ := w.versionsOf(w.path(p, f), w.writes); len(texts) > 0 {
 			w.recipes(sh, inv, texts[0], n)
-		} else if f == "-" && sh.in != nil {
+		} else if (f == "-" || f == "/dev/stdin" || f == "/dev/fd/0" || f == "/proc/self/fd/0") && sh.in != nil {
 			w.recipes(sh, inv, *sh.in, n)
 		}
 	}
@@ -83,8 +83,8 @@ func (w *walker) vim(sh *shell, inv *invocation, args []Word) {
 	for i, a := range args {
 		cmd, ok := Word{}, false
 		switch {
-		case (a.raw == "-c" || a.raw == "--cmd") && i+1 < len(args):
-			cmd, ok = args[i+1], true
+		case (a.raw == "--cmd" || len(a.raw) > 1 && a.raw[0] == '-' && a.raw[1] != '-' && strings.HasSuffix(a.raw, "c")) && i+1 < len(args):
+			cmd, ok = args[i+1], true // -c, and -sc of ex
 		case strings.HasPrefix(a.raw, "+"):
 			cmd, ok = a.After("+")
 		}
@@ -104,6 +104,39 @@ func (w *walker) vim(sh *shell, inv *invocation, args []Word) {
 		if rest, is := strings.CutPrefix(text, "call system("); is {
 			if s, _, good := stringLiteral(rest, false); good {
 				w.nestString(sh, inv, w.word(s), nesting{layer: "vim system()"})
+			}
+		}
+	}
+}
+
+// emacs runs what the Lisp text of --eval hands to a shell.
+func (w *walker) emacs(sh *shell, inv *invocation, args []Word) {
+	for i, a := range args {
+		code, ok := Word{}, false
+		switch a.raw {
+		case "--eval", "-eval", "--execute", "-execute", "-e":
+			if i+1 < len(args) {
+				code, ok = args[i+1], true
+			}
+		default:
+			if code, ok = a.After("--eval="); !ok {
+				code, ok = a.After("--execute=")
+			}
+		}
+		if !ok || !w.spend(len(code.raw)) {
+			continue
+		}
+		text := w.literal(code.raw)
+		for _, call := range []string{"(shell-command-to-string ", "(shell-command ", "(async-shell-command "} {
+			for rest := text; ; {
+				_, after, found := strings.Cut(rest, call)
+				if !found {
+					break
+				}
+				rest = after
+				if s, _, good := stringLiteral(strings.TrimLeft(after, " \t\n"), false); good {
+					w.nestString(sh, inv, w.word(s), nesting{layer: "emacs --eval"})
+				}
 			}
 		}
 	}
@@ -140,8 +173,8 @@ func (w *walker) tmux(sh *shell, inv *invocation, name string, args []Word) {
 		wr := wrapper{name: name, short: "cehpSstTXx"}
 		opts, rest := wr.options(args)
 		for _, o := range opts {
-			if o.name == "X" && len(rest) > 1 && rest[0].raw == "stuff" {
-				w.nestString(sh, inv, w.word(strings.ReplaceAll(rest[1].raw, `\n`, "\n")), n)
+			if o.name == "X" && o.value.raw == "stuff" && len(rest) > 0 {
+				w.nestString(sh, inv, w.word(strings.NewReplacer(`\n`, "\n", "^M", "\n", `\015`, "\n", `\r`, "\n").Replace(rest[0].raw)), n)
 				return
 			}
 		}

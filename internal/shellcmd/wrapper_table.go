@@ -91,6 +91,7 @@ var wrappers = []wrapper{
 	{name: "nvm", sub: "exec", operands: 1},
 	{name: "op", long: "env-file account", sub: "run", dashes: true},
 	{name: "pdm", short: "p", long: "project", sub: "run"},
+	{name: "perf", short: "eopCarDxIGFcmUj", long: "event output pid tid cpu repeat field-separator delay interval-print", sub: "stat record trace"},
 	{name: "pipenv", sub: "run"},
 	{name: "pixi", short: "e", long: "manifest-path environment", sub: "run"},
 	{name: "pkexec", long: "user"},

@@ -278,11 +278,11 @@ func (w *walker) enter(sh *shell, inv *invocation, n nesting) *shell {
 	for _, name := range n.unset {
 		p.put(name, &variable{})
 	}
-	if n.hasDir {
-		p.dirs = []string{w.resolve(p.dirs[0], n.dir)}
-	}
 	if n.remote || n.contain {
 		p.dirs = []string{w.mark(Part{Text: n.layer, Kind: Other})}
+	}
+	if n.hasDir {
+		p.dirs = []string{w.resolve(p.dirs[0], n.dir)}
 	}
 	if n.hasIn {
 		p.in = n.in
