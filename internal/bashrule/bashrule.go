@@ -26,14 +26,17 @@ func Match(pattern, command string) bool {
 	if prefix, ok := strings.CutSuffix(pattern, ":*"); ok {
 		pattern = prefix + " *"
 	}
-	if prefix, ok := strings.CutSuffix(pattern, " *"); ok && wildcard(prefix, command) {
+	if prefix, ok := strings.CutSuffix(pattern, " *"); ok && Wildcard(prefix, command) {
 		return true
 	}
-	return wildcard(pattern, command)
+	return Wildcard(pattern, command)
 }
 
-// wildcard matches s as a whole, in time len(pattern) × len(s) at worst.
-func wildcard(pattern, s string) bool {
+// Wildcard reports whether a pattern, in which "*" stands for any text, matches s
+// as a whole. A "*" in s is a symbol that only a "*" of the pattern absorbs, so it
+// also tells whether one pattern covers another. It takes time
+// len(pattern) × len(s) at worst.
+func Wildcard(pattern, s string) bool {
 	p, i := 0, 0
 	star, retry := -1, 0
 	for i < len(s) {

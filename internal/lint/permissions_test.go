@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sallyport/internal/bashrule"
 )
 
 // TestPermissionRules lints one entry of one list and compares what is reported.
@@ -320,7 +322,7 @@ func FuzzCovers(f *testing.F) {
 		}
 		for _, form := range q.commands {
 			command := strings.ReplaceAll(form, "*", filler)
-			ok := slices.ContainsFunc(p.commands, func(pattern string) bool { return covers(pattern, command) })
+			ok := slices.ContainsFunc(p.commands, func(pattern string) bool { return bashrule.Wildcard(pattern, command) })
 			if !ok {
 				t.Errorf("%q covers %q, yet does not match %q", a, b, command)
 			}

@@ -3,6 +3,8 @@ package lint
 import (
 	"slices"
 	"strings"
+
+	"sallyport/internal/bashrule"
 )
 
 // A permission is one entry of permissions.allow, ask or deny.
@@ -172,7 +174,7 @@ func (p *permission) matches(tool string, forms []string) bool {
 		if tool == "PowerShell" {
 			form = strings.ToLower(form)
 		}
-		return slices.ContainsFunc(p.commands, func(pattern string) bool { return covers(pattern, form) })
+		return slices.ContainsFunc(p.commands, func(pattern string) bool { return bashrule.Wildcard(pattern, form) })
 	})
 }
 
@@ -198,7 +200,7 @@ func toolCovers(pattern, tool, list string) bool {
 	if list == "allow" && !mcpGlob(pattern) {
 		return false
 	}
-	return covers(pattern, tool)
+	return bashrule.Wildcard(pattern, tool)
 }
 
 // mcpServer is "mcp__s" for the patterns mcp__s and mcp__s__*.
@@ -222,30 +224,6 @@ func mcpGlob(tool string) bool {
 	}
 	server, _, ok := strings.Cut(rest, "__")
 	return ok && server != "" && !strings.Contains(server, "*")
-}
-
-// covers reports whether the glob pattern matches all that s stands for. A "*"
-// in s is one symbol that only a "*" of the pattern can absorb, so the answer
-// holds for whatever it may become.
-func covers(pattern, s string) bool {
-	p, i := 0, 0
-	star, retry := -1, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, retry = p, i
-			p++
-		case p < len(pattern) && pattern[p] == s[i]:
-			p++
-			i++
-		case star >= 0:
-			retry++
-			p, i = star+1, retry
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }
 
 // forms resolves the anchor of a path pattern. A pattern that could mean
@@ -331,7 +309,7 @@ func coverParts(a, b []string) bool {
 			}
 		} else {
 			for j, other := range b {
-				next[j+1] = match[j] && other != "**" && covers(part, other)
+				next[j+1] = match[j] && other != "**" && bashrule.Wildcard(part, other)
 			}
 		}
 		match = next
@@ -364,7 +342,7 @@ func (p *permission) covers(other *permission) bool {
 			return p.all()
 		}
 		for _, c := range other.commands {
-			if !slices.ContainsFunc(p.commands, func(pattern string) bool { return covers(pattern, c) }) {
+			if !slices.ContainsFunc(p.commands, func(pattern string) bool { return bashrule.Wildcard(pattern, c) }) {
 				return false
 			}
 		}
