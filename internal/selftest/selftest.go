@@ -38,7 +38,8 @@ const Canary = "true agent-guard-selftest"
 // Refusal is the reason for which the canary is refused.
 const Refusal = "agent-guard[selftest]: the canary was stopped — this refusal is the proof that the hook works, nothing else is wrong."
 
-// limit is how long a hook may take.
+// limit is how long a hook without a time limit of its own may take here. Each
+// client gives it at least as long.
 const limit = 30 * time.Second
 
 // Run checks the wiring of h for a session started in p.Dir, and prints what it
@@ -145,6 +146,9 @@ func (r *report) hooks(h *hookio.Harness) {
 		switch {
 		case outcome == Blocked && strings.Contains(reason, "agent-guard[selftest]"):
 			works = true
+			if hook.Only != "" {
+				r.line("  note  the client starts it only for commands that match %s", hook.Only)
+			}
 			r.ok("%s: a refused command does not run, and the model reads why", words)
 		case outcome == Blocked:
 			r.line("  FAIL  %s: blocks, but not by an answer of agent-guard%s", words, said(got))
@@ -174,6 +178,10 @@ func said(r Result) string {
 
 // start runs a hook as the client does.
 func (r *report) start(hook Hook, input []byte) (Result, error) {
+	limit := limit
+	if hook.Limit > 0 {
+		limit = hook.Limit
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	var cmd *exec.Cmd
@@ -198,7 +206,7 @@ func (r *report) run(ctx context.Context, cmd *exec.Cmd, input []byte) (Result, 
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return Result{}, fmt.Errorf("gave no answer within %v", limit)
+		return Result{}, errors.New("gave no answer within its time limit")
 	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
 		return Result{}, err
 	}

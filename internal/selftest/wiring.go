@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -31,12 +32,17 @@ type Hook struct {
 	Direct  bool     // started without a shell
 	Off     string   // why the client does not start it, empty if nothing says so
 	Foreign bool     // it comes with the directory, not from the account
+	Only    string   // the rule that a command must match for it to be started
+
+	// Limit is the time that the client gives it, 0 where the entry says none.
+	Limit time.Duration
 }
 
 // A wiring is what the configuration of one client says.
 type wiring struct {
 	hooks    []Hook
 	problems []string
+	harness  string
 	looked   []string // the files that could have held a hook
 }
 
@@ -67,7 +73,7 @@ func sources(account, directory []string) []source {
 
 // find reads the configuration of a harness for a session started in dir.
 func find(harness, dir string, getenv func(string) string) *wiring {
-	w := &wiring{}
+	w := &wiring{harness: harness}
 	home := dirs.Home(getenv)
 	at := func(variable, place string) string {
 		if v := getenv(variable); filepath.IsAbs(v) {
@@ -216,6 +222,13 @@ func (w *wiring) add(from source, event string, match *string, entry settings.No
 	if !guard(h.Command) {
 		return false
 	}
+	h.Limit = w.limit(entry)
+	h.Only = str(entry.Get("if"))
+	async, _ := entry.Get("async").Bool()
+	rewake, _ := entry.Get("asyncRewake").Bool()
+	if async || rewake {
+		h.Off = "it is async, so its answer comes after the command"
+	}
 	w.hooks = append(w.hooks, h)
 	return true
 }
@@ -229,6 +242,24 @@ func (w *wiring) groups(from source, event string, list settings.Node) {
 		})
 		return true
 	})
+}
+
+// limit is the time limit of an entry, in the unit of its client; 0 without one.
+func (w *wiring) limit(entry settings.Node) time.Duration {
+	for _, l := range [...]struct {
+		key  string
+		unit time.Duration
+	}{{"timeout", time.Second}, {"timeoutSec", time.Second}, {"timeout_ms", time.Millisecond}} {
+		n, ok := entry.Get(l.key).Int()
+		if !ok || n <= 0 || n > int64(24*time.Hour/l.unit) {
+			continue
+		}
+		if l.key == "timeout" && (w.harness == "gemini" || w.harness == "qwen") {
+			l.unit = time.Millisecond
+		}
+		return time.Duration(n) * l.unit
+	}
+	return 0
 }
 
 func (w *wiring) grouped(from source, event string) {
@@ -256,6 +287,7 @@ func (w *wiring) kiro(from source) {
 			return true
 		}
 		if w.add(from, "PreToolUse", matcher(entry), entry.Get("action")) {
+			w.hooks[len(w.hooks)-1].Limit = w.limit(entry)
 			if on, ok := entry.Get("enabled").Bool(); ok && !on {
 				w.hooks[len(w.hooks)-1].Off = "enabled is false"
 			}
@@ -266,7 +298,8 @@ func (w *wiring) kiro(from source) {
 
 func (w *wiring) claude(dir string, getenv func(string) string) {
 	env := settings.OSEnv(getenv)
-	stack := settings.Load(settings.Session{Start: dir}, env)
+	// Inside a session it is that session's own flags that count.
+	stack := settings.Load(settings.HookSession(env, "", dir, ""), env)
 	for _, f := range stack.Files() {
 		if f.Status != settings.NotRead {
 			w.looked = append(w.looked, f.Path)
@@ -279,10 +312,38 @@ func (w *wiring) claude(dir string, getenv func(string) string) {
 	for _, p := range stack.Problems() {
 		w.problems = append(w.problems, p.String())
 	}
-	if off := stack.Bool("disableAllHooks"); off.Value {
+	managed := map[string]bool{}
+	for _, f := range stack.Files() {
+		managed[f.Path] = managed[f.Path] || f.Scope == settings.Managed
+	}
+	// Managed hooks stay where somebody else than the administrator says no.
+	off := func(why string, all bool) {
 		for i := range w.hooks {
-			w.hooks[i].Off = fmt.Sprintf("disableAllHooks is true in %s", off.Source.Path)
+			if all || !managed[w.hooks[i].File] {
+				w.hooks[i].Off = why
+			}
 		}
+	}
+	for _, v := range stack.All("allowManagedHooksOnly") {
+		if on, ok := v.Value.Bool(); v.Source.Scope == settings.Managed && (on || !ok) {
+			off("allowManagedHooksOnly is set in "+v.Source.Path, false)
+		}
+	}
+	for _, v := range stack.List("strictPluginOnlyCustomization") {
+		if v.Value == "hooks" {
+			off("strictPluginOnlyCustomization names hooks in "+v.Source.Path, false)
+		}
+	}
+	for _, arg := range stack.Session().Args {
+		if arg == "--" {
+			break
+		}
+		if arg == "--bare" || arg == "--safe-mode" {
+			off("this session was started with "+arg, arg == "--bare")
+		}
+	}
+	if v := stack.Bool("disableAllHooks"); v.Value {
+		off("disableAllHooks is true in "+v.Source.Path, v.Source.Scope == settings.Managed)
 	}
 }
 
