@@ -1,6 +1,9 @@
 package gitcmd
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 type arity int
 
@@ -29,6 +32,10 @@ func (d *def) name() string {
 
 type table struct{ defs []def }
 
+// read holds the tables that were needed, by name: a long line may call one
+// subcommand ten thousand times. Tables do not change.
+var read sync.Map
+
 // tableOf returns the options of a subcommand, nil if none are recorded.
 func tableOf(name, sub string) *table {
 	key := name
@@ -42,6 +49,9 @@ func tableOf(name, sub string) *table {
 		key = "add"
 	case "init-db":
 		key = "init"
+	}
+	if t, ok := read.Load(key); ok {
+		return t.(*table)
 	}
 	specs, ok := lookup(key)
 	if !ok {
@@ -69,6 +79,7 @@ func tableOf(name, sub string) *table {
 			t.defs = append(t.defs, d)
 		}
 	}
+	read.Store(key, t)
 	return t
 }
 
