@@ -16,6 +16,9 @@ const newlineMark = "⏎"
 // breaks become "⏎", tabs a blank, and invalid UTF-8 "\uFFFD". At most max
 // runes are kept, the last of them "…" if any were cut; max <= 0 means no bound.
 func Clean(s string, max int) string {
+	if (max <= 0 || len(s) <= max) && printable(s) {
+		return s
+	}
 	var b strings.Builder
 	n := 0
 	cut := false
@@ -68,6 +71,16 @@ func Clean(s string, max int) string {
 	kept := b.String()
 	_, last := utf8.DecodeLastRuneInString(kept)
 	return kept[:len(kept)-last] + "…"
+}
+
+// printable reports text of nothing but visible ASCII and blanks.
+func printable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports runes that reorder or hide what stands around them.
