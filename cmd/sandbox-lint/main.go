@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -85,7 +86,12 @@ Exit codes:
   64  usage error
 `
 
-func main() { os.Exit(run(cli.OS())) }
+func main() {
+	// Input is bounded and the program short-lived: collecting garbage often
+	// costs a quarter of its time on a file of many findings.
+	debug.SetGCPercent(400)
+	os.Exit(run(cli.OS()))
+}
 
 // options are the flags as they were given.
 type options struct {
