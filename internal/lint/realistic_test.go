@@ -25,7 +25,7 @@ func TestRealisticSettings(t *testing.T) {
 		{"sandboxed-oss", nil, []string{"SL111 /var/run/docker.sock", "SL118", "SL119", "SL121"}, 0},
 		{"yolo", []string{"R308 mcp__*", "R309 Bash"}, []string{"SL101", "SL114 bypassPermissions"}, 17},
 		{"old-syntax", []string{"R301 Write(src/**)", "R301 MultiEdit(src/**)", "R301 Write(.github/**)", "R305 Read(/tmp/build/**)", "R305 Read(/etc/**)",
-			"R306 ../shared/*", "R307", "R312 WebFetch(https://docs.rs/*)", "R313 bash(ls)", "R319 Bash(sudo"}, noSandbox, 17},
+			"R306 ../common/*", "R307", "R312 WebFetch(https://docs.rs/*)", "R313 bash(ls)", "R319 Bash(sudo"}, noSandbox, 17},
 		{"monorepo-ask", []string{"R302 Bash(gh pr view *)", "R302 Bash(gh pr diff *)", "R304 Bash(gh auth token *)"}, noSandbox, 17},
 		{"infra", []string{"R309 Bash(kubectl get *)"}, noSandbox, 17},
 		{"agent-toolkit", []string{"R304 Bash(git push --force *)"}, []string{"SL118", "SL119", "SL120 true"}, 0},
