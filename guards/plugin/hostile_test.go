@@ -20,8 +20,8 @@ const neighbour = "TRIGGERS = [\"git\"]\ndef guard(ctx):\n    return \"neighbour
 var hostileRows = []struct {
 	name, ext, src, failure string
 }{
-	{"endless loop", "star", "def guard(ctx):\n    for i in range(1000000000):\n        pass\n", "too many steps"},
-	{"endless loop at load", "star", "x = [i for i in range(1000000000)]\ndef guard(ctx): pass\n", "too many steps"},
+	{"endless loop", "star", "def guard(ctx):\n    for i in range(1000000000):\n        pass\n", "too many steps|took longer"},
+	{"endless loop at load", "star", "x = [i for i in range(1000000000)]\ndef guard(ctx): pass\n", "too many steps|took longer"},
 	{"one huge string", "star", "def guard(ctx):\n    return \"a\" * 1000000000\n", "interpreter ended|took longer"},
 	{"doubling", "star", "def guard(ctx):\n    s = \"abcdefgh\"\n    for i in range(60):\n        s = s + s\n    return s\n", "interpreter ended|took longer"},
 	{"huge list", "star", "def guard(ctx):\n    x = [[0] * 1000000 for i in range(1000)]\n    return str(len(x))\n", "interpreter ended|took longer"},
