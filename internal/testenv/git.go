@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Isolate gives the test a fresh HOME and an environment without anything
@@ -50,13 +51,23 @@ func unset(t testing.TB, name string) {
 }
 
 // Dir is t.TempDir with symbolic links resolved, so that paths compare equal
-// to those that git prints.
+// to those that git prints. A process that a program left in the background may
+// write into it for a moment after the test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	// This runs before TempDir's own clean-up, which tries once.
+	t.Cleanup(func() {
+		for range 50 {
+			if os.RemoveAll(dir) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
 	return dir
 }
 
