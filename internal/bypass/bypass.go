@@ -135,7 +135,7 @@ func Excluded(ev *hookio.Event, excluded []settings.Value[string], version strin
 	for i, v := range excluded {
 		patterns[i] = v.Value
 	}
-	i, ok := bashrule.Excluded(patterns, ev.Command, !before(version, 2, 1, 301))
+	i, ok := bashrule.Excluded(patterns, ev.Command, settings.Session{Version: version}.AtLeast("2.1.301"))
 	if !ok {
 		return Notice{}, false
 	}
@@ -150,24 +150,6 @@ func Excluded(ev *hookio.Event, excluded []settings.Value[string], version strin
 	n = Notice{Exit: hookio.ExitShow, Lines: banner("!!! COMMAND EXCLUDED FROM THE SANDBOX !!!", ev, last+".")}
 	n.Decision.Message = strings.Join(n.Lines, "\n")
 	return n, true
-}
-
-// before reports whether a known version is older than the given one.
-func before(version string, than ...int) bool {
-	parts := strings.Split(version, ".")
-	if len(parts) < len(than) {
-		return false
-	}
-	for i, want := range than {
-		got, err := strconv.Atoi(parts[i])
-		if err != nil {
-			return false
-		}
-		if got != want {
-			return got < want
-		}
-	}
-	return false
 }
 
 // Colour puts the banner's colour on each of its lines.
