@@ -485,7 +485,14 @@ func (i *installer) planText(p *plan, next *manifest, file, target string, befor
 		t.Created = []string{}
 	}
 	next.Texts[file] = t
-	c.stage = func(tx *transaction) error {
+	c.stage = i.replaceText(next, target, original, before, after, existed)
+	p.changes = append(p.changes, c)
+}
+
+// replaceText stages the new text of a file, and a copy of the old one at
+// original if that is not empty.
+func (r *runner) replaceText(next *manifest, target, original string, before, after []byte, existed bool) func(*transaction) error {
+	return func(tx *transaction) error {
 		if original != "" {
 			if err := tx.mkdir(filepath.Dir(original), 0o700); err != nil {
 				return err
@@ -495,7 +502,7 @@ func (i *installer) planText(p *plan, next *manifest, file, target string, befor
 				return err
 			}
 		}
-		if err := i.mkdir(tx, next, filepath.Dir(target)); err != nil {
+		if err := r.mkdir(tx, next, filepath.Dir(target)); err != nil {
 			return err
 		}
 		sweep(target)
@@ -504,7 +511,6 @@ func (i *installer) planText(p *plan, next *manifest, file, target string, befor
 		}
 		return tx.edit(target, nonNil(before), after)
 	}
-	p.changes = append(p.changes, c)
 }
 
 func nonNil(b []byte) []byte {

@@ -427,25 +427,7 @@ func (s *scoper) planText(p *plan, next *manifest, now *hookScope, file, target 
 		below.After = sum(after)
 		next.Texts[file] = below
 	}
-	c.stage = func(tx *transaction) error {
-		if original != "" {
-			if err := tx.mkdir(filepath.Dir(original), 0o700); err != nil {
-				return err
-			}
-			sweep(original)
-			if err := tx.write(original, before, 0o600); err != nil {
-				return err
-			}
-		}
-		if err := s.mkdir(tx, next, filepath.Dir(target)); err != nil {
-			return err
-		}
-		sweep(target)
-		if !existed {
-			return tx.edit(target, nil, after)
-		}
-		return tx.edit(target, nonNil(before), after)
-	}
+	c.stage = s.replaceText(next, target, original, before, after, existed)
 	p.changes = append(p.changes, c)
 }
 
