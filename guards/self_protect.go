@@ -72,8 +72,12 @@ var machineFiles = []string{
 	"/etc/codex/", "/etc/gemini-cli/", "/Library/Application Support/Cursor/", "/etc/cursor/",
 }
 
-// programs are the product's own binaries.
-var programs = []string{"agent-guard", "bypass-warn", "error-hint", "status-line", "agent-iso", "claude-iso", "agent-setup", "sandbox-lint", "agent-policy", "git-hook"}
+// programs are the product's own binaries, and the links to them.
+var programs = []string{
+	"agent-guard", "agent-guard-starlark", "bypass-warn", "error-hint", "status-line", "status-line-configure",
+	"agent-iso", "claude-iso", "codex-iso", "opencode-iso", "kiro-iso", "gemini-iso", "copilot-iso",
+	"agent-setup", "add-project-root", "sandbox-lint", "agent-policy", "git-hook",
+}
 
 // protected says why a path must not be changed; empty if it may. tree is set
 // when everything below it changes too.

@@ -7,9 +7,9 @@ package hookio
 var Claude = &Harness{
 	Name:       "claude",
 	Title:      "Claude Code",
-	ShellTools: map[string]ShellKind{"Bash": Posix, "PowerShell": PowerShell, "Monitor": Posix},
+	ShellTools: []ShellTool{{"Bash", Posix}, {"PowerShell", PowerShell}, {"Monitor", Posix}},
 	CanAsk:     true,
-	writeTools: map[string]bool{"Write": true, "Edit": true, "MultiEdit": true, "NotebookEdit": true},
+	writeTools: []string{"Write", "Edit", "MultiEdit", "NotebookEdit"},
 	decode:     decodeClaude,
 	encode:     encodeClaude,
 }

@@ -10,7 +10,7 @@ import "strings"
 var Codex = &Harness{
 	Name:       "codex",
 	Title:      "Codex CLI",
-	ShellTools: map[string]ShellKind{"Bash": Posix},
+	ShellTools: []ShellTool{{"Bash", Posix}},
 	decode:     decodeCodex,
 	encode:     encodeCodex,
 }

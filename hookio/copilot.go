@@ -12,9 +12,9 @@ import "strings"
 var Copilot = &Harness{
 	Name:       "copilot",
 	Title:      "GitHub Copilot CLI",
-	ShellTools: map[string]ShellKind{"bash": Posix, "powershell": PowerShell, "Bash": Posix, "PowerShell": PowerShell},
+	ShellTools: []ShellTool{{"bash", Posix}, {"powershell", PowerShell}, {"Bash", Posix}, {"PowerShell", PowerShell}},
 	CanAsk:     true,
-	writeTools: map[string]bool{"create": true, "edit": true, "Write": true, "Edit": true},
+	writeTools: []string{"create", "edit", "Write", "Edit"},
 	decode:     decodeCopilot,
 	encode:     encodeCopilot,
 }

@@ -8,9 +8,9 @@ package hookio
 var Cursor = &Harness{
 	Name:       "cursor",
 	Title:      "Cursor",
-	ShellTools: map[string]ShellKind{"Shell": Posix},
+	ShellTools: []ShellTool{{"Shell", Posix}},
 	CanAsk:     true,
-	writeTools: map[string]bool{"Write": true, "Edit": true, "Delete": true},
+	writeTools: []string{"Write", "Edit", "Delete"},
 	decode:     decodeCursor,
 	encode:     encodeCursor,
 }

@@ -3,6 +3,7 @@ package hookio
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,13 +103,13 @@ func (c *call) finish(h *Harness, ev *Event) {
 			}
 		})
 	}
-	ev.Shell = h.ShellTools[ev.Tool]
+	ev.Shell = h.Shell(ev.Tool)
 	if ev.Tool == "" && len(commands) > 0 {
 		ev.Shell = Posix
 	}
 	if ev.Shell != NotShell {
 		ev.Command = joinCommands(commands)
-	} else if h.writeTools[ev.Tool] {
+	} else if slices.Contains(h.writeTools, ev.Tool) {
 		ev.FilePath = file
 	}
 	if c.response != nil {

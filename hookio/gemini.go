@@ -16,9 +16,9 @@ import (
 var Gemini = &Harness{
 	Name:         "gemini",
 	Title:        "Gemini CLI",
-	ShellTools:   map[string]ShellKind{"run_shell_command": Posix},
+	ShellTools:   []ShellTool{{"run_shell_command", Posix}},
 	asksAttended: true,
-	writeTools:   map[string]bool{"write_file": true, "replace": true},
+	writeTools:   []string{"write_file", "replace"},
 	decode:       decodeGemini,
 	encode:       encodeGemini,
 }

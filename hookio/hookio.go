@@ -168,13 +168,20 @@ type Reply struct {
 	Exit   int
 }
 
+// A ShellTool is a tool whose calls carry a command line.
+type ShellTool struct {
+	Name string
+	Kind ShellKind
+}
+
 // A Harness is one client's protocol. The package's values must not be changed.
 type Harness struct {
 	Name  string // as given to --harness: "claude", "codex", …
 	Title string // as its vendor writes it
 
-	// ShellTools are the tool names that carry a command line.
-	ShellTools map[string]ShellKind
+	// ShellTools and the other lists are slices, not maps, because a map is
+	// filled at every start of every hook.
+	ShellTools []ShellTool
 
 	// CanAsk reports whether the harness can put a question to a person. Where
 	// it cannot, Encode answers an ask as a deny.
@@ -183,7 +190,7 @@ type Harness struct {
 	// asksAttended: it can ask, but hangs when there is nobody to answer.
 	asksAttended bool
 
-	writeTools map[string]bool // the tools that write the file they name
+	writeTools []string // the tools that write the file they name
 
 	decode func(h *Harness, raw []byte) (Event, error)
 	encode func(h *Harness, ev *Event, d Decision) Reply
@@ -202,6 +209,17 @@ func Lookup(name string) (h *Harness, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// Shell is the language in which a tool takes a command; [NotShell] if it takes
+// none.
+func (h *Harness) Shell(tool string) ShellKind {
+	for _, t := range h.ShellTools {
+		if t.Name == tool {
+			return t.Kind
+		}
+	}
+	return NotShell
 }
 
 // Attended returns the harness as it is when a person is known to watch the

@@ -7,8 +7,8 @@ package hookio
 var Kiro = &Harness{
 	Name:       "kiro",
 	Title:      "Kiro CLI",
-	ShellTools: map[string]ShellKind{"execute_bash": Posix, "shell": Posix, "execute_cmd": PowerShell},
-	writeTools: map[string]bool{"fs_write": true, "write": true},
+	ShellTools: []ShellTool{{"execute_bash", Posix}, {"shell", Posix}, {"execute_cmd", PowerShell}},
+	writeTools: []string{"fs_write", "write"},
 	decode:     decodeKiro,
 	encode:     encodeKiro,
 }

@@ -25,8 +25,8 @@ package hookio
 var OpenCode = &Harness{
 	Name:       "opencode",
 	Title:      "OpenCode",
-	ShellTools: map[string]ShellKind{"bash": Posix},
-	writeTools: map[string]bool{"write": true, "edit": true, "patch": true, "multiedit": true},
+	ShellTools: []ShellTool{{"bash", Posix}},
+	writeTools: []string{"write", "edit", "patch", "multiedit"},
 	decode:     decodeOpenCode,
 	encode:     encodeOpenCode,
 }

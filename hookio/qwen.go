@@ -8,9 +8,9 @@ package hookio
 var Qwen = &Harness{
 	Name:       "qwen",
 	Title:      "Qwen Code",
-	ShellTools: map[string]ShellKind{"run_shell_command": Posix, "Bash": Posix},
+	ShellTools: []ShellTool{{"run_shell_command", Posix}, {"Bash", Posix}},
 	CanAsk:     true,
-	writeTools: map[string]bool{"write_file": true, "edit": true, "replace": true, "Write": true, "Edit": true},
+	writeTools: []string{"write_file", "edit", "replace", "Write", "Edit"},
 	decode:     decodeQwen,
 	encode:     encodeQwen,
 }

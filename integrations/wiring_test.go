@@ -337,7 +337,7 @@ func (p place) payloads(t *testing.T, harness string) []payload {
 			e.event = "preToolUse" // Copilot's camelCase does not say
 		}
 		h, _ := hookio.Lookup(harness)
-		_, shell := h.ShellTools[e.tool]
+		shell := h.Shell(e.tool) != hookio.NotShell
 		shell = shell || e.event == "beforeShellExecution"
 		for _, path := range []string{"tool_input.command", "toolArgs.command", "output.args.command", "command"} {
 			if gjson.GetBytes(raw, path).Exists() && shell {

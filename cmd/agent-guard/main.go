@@ -20,9 +20,6 @@ import (
 func main() { os.Exit(run(cli.OS())) }
 
 func run(p *cli.Process) int {
-	if agentguard.IsWorker(p) {
-		return agentguard.Work(p)
-	}
 	fs := cli.NewFlags("agent-guard")
 	var o flags
 	o.define(fs)

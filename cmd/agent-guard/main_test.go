@@ -7,12 +7,14 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sallyport/guards/plugin/starguard"
 	"sallyport/internal/cli"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"agent-guard": func() { os.Exit(run(cli.OS())) },
+		"agent-guard":          func() { os.Exit(run(cli.OS())) },
+		"agent-guard-starlark": func() { os.Exit(starguard.Work(os.Stdin, os.Stdout)) },
 	})
 }
 

@@ -163,9 +163,9 @@ func (s *session) request() error {
 		return cli.Exitf(cli.ExitFindings, "no home directory is known; set HOME or give --home")
 	}
 	if !filepath.IsAbs(home) {
-		home = filepath.Join(s.p.Dir, home)
+		home = filepath.Join(s.p.Dir(), home)
 	}
-	env := policy.Env{Home: filepath.Clean(home), Dir: s.p.Dir, Getenv: s.p.Getenv}
+	env := policy.Env{Home: filepath.Clean(home), Dir: s.p.Dir(), Getenv: s.p.Getenv}
 	config, named := s.o.config, s.o.config != ""
 	if s.set["config"] && config == "" {
 		return cli.Usagef("--config needs a file")
@@ -186,7 +186,7 @@ func (s *session) request() error {
 		config = filepath.Join(env.Home, config[1:])
 	}
 	if !filepath.IsAbs(config) {
-		config = filepath.Join(s.p.Dir, config)
+		config = filepath.Join(s.p.Dir(), config)
 	}
 	s.req = policy.Request{
 		Env: env, Config: config, Named: named, Yolo: s.o.yolo, Prune: s.o.prune, NoLook: s.o.noProbe, Force: s.o.force, Strict: s.o.strict,
@@ -243,7 +243,7 @@ func (s *session) init(_ []string) (int, error) {
 	if s.o.dir != "" {
 		dir := s.o.dir
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(s.p.Dir, dir)
+			dir = filepath.Join(s.p.Dir(), dir)
 		}
 		s.req.Config = filepath.Join(dir, filepath.Base(s.req.Config))
 	}
@@ -279,7 +279,7 @@ func (s *session) abs(file string) string {
 	case filepath.IsAbs(file):
 		return file
 	}
-	return filepath.Join(s.p.Dir, file)
+	return filepath.Join(s.p.Dir(), file)
 }
 
 func (s *session) importFile(cfg *policy.Config, agent policy.Agent, file string) (*policy.Import, error) {
@@ -452,7 +452,7 @@ func (s *session) edit(operands []string) (int, error) {
 		return s.fail("edit", "EDITOR", err)
 	}
 	cmd := exec.Command(argv[0], append(argv[1:], file)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = s.p.Stdin, s.p.Stdout, s.p.Stderr, s.p.Environ, s.p.Dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env, cmd.Dir = s.p.Stdin, s.p.Stdout, s.p.Stderr, s.p.Environ, s.p.Dir()
 	if s.o.json {
 		cmd.Stdout, cmd.Stderr = nil, nil
 	}

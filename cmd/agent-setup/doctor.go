@@ -116,15 +116,15 @@ func runDoctor(p *cli.Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Environ, o.Dir = p.Environ, p.Dir
-	w, err := doctor.NewWorld(p.Environ, p.Dir, p.Debugf)
+	o.Environ, o.Dir = p.Environ, p.Dir()
+	w, err := doctor.NewWorld(p.Environ, p.Dir(), p.Debugf)
 	if err != nil {
 		return cli.Exitf(cli.ExitRefused, "%v", err)
 	}
 	w.Offline = w.Offline || *offline
 	var then doctor.Snapshot
 	if *compare != "" { // before the probes, which take their time
-		if then, err = doctor.ReadSnapshot(abs(p.Dir, *compare)); err != nil {
+		if then, err = doctor.ReadSnapshot(abs(p.Dir(), *compare)); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func runDoctor(p *cli.Process, args []string) error {
 	}
 	if *snapshot != "" {
 		now := time.Now().UTC()
-		if err := (doctor.Snapshot{Taken: now, Inside: w.Inside, Dir: w.Start, Results: doc.Results}).Write(abs(p.Dir, *snapshot)); err != nil {
+		if err := (doctor.Snapshot{Taken: now, Inside: w.Inside, Dir: w.Start, Results: doc.Results}).Write(abs(p.Dir(), *snapshot)); err != nil {
 			return errors.Join(doc.print(p, o.JSON), err)
 		}
 		fmt.Fprintf(text, "written: %s\n", term.Clean(*snapshot, 0))
@@ -238,11 +238,11 @@ func chooseProbes(only []string) ([]doctor.Probe, error) {
 func elsewhere(p *cli.Process, home, project string) (*cli.Process, error) {
 	q := *p
 	if home != "" {
-		q.Environ = setup.WithHome(p.Environ, abs(p.Dir, home))
+		q.Environ = setup.WithHome(p.Environ, abs(p.Dir(), home))
 	}
 	if project != "" {
-		q.Dir = abs(p.Dir, project)
-	} else if q.Dir == "" {
+		q.WorkDir = abs(p.Dir(), project)
+	} else if p.Dir() == "" {
 		return nil, cli.Exitf(cli.ExitRefused, "the working directory cannot be told; pass --project DIR")
 	}
 	return &q, nil

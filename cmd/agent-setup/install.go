@@ -102,7 +102,7 @@ func install(p *cli.Process, args []string) error {
 
 // fill adds what every command takes from its process.
 func fill(o *setup.Options, p *cli.Process, noColor bool) {
-	o.Environ, o.Dir = p.Environ, p.Dir
+	o.Environ, o.Dir = p.Environ, p.Dir()
 	o.Stdin, o.Stdout, o.Stderr = p.Stdin, p.Stdout, p.Stderr
 	o.Version = cli.Version("agent-setup")
 	text := p.Stdout

@@ -147,7 +147,7 @@ func TestInstallScript(t *testing.T) {
 	temp := t.TempDir()
 	s.env = append(s.env, "GOPROXY=off", "TMPDIR="+temp)
 	var programs []string
-	for _, name := range []string{"bypass-warn", "error-hint", "status-line", "status-line-configure", "agent-guard", "agent-iso"} {
+	for _, name := range []string{"bypass-warn", "error-hint", "status-line", "status-line-configure", "agent-guard", "agent-guard-starlark", "agent-iso"} {
 		if _, err := os.Stat("../" + name); err == nil {
 			programs = append(programs, name)
 		}

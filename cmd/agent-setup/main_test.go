@@ -80,7 +80,7 @@ func TestScripts(t *testing.T) {
 					return err
 				}
 			}
-			for _, name := range []string{"agent-setup", "bypass-warn", "error-hint", "status-line", "status-line-configure", "agent-guard", "agent-iso", "git-hook"} {
+			for _, name := range []string{"agent-setup", "bypass-warn", "error-hint", "status-line", "status-line-configure", "agent-guard", "agent-guard-starlark", "agent-iso", "git-hook"} {
 				if err := os.WriteFile(filepath.Join(env.WorkDir, "release", name), program, 0o755); err != nil {
 					return err
 				}

@@ -59,7 +59,7 @@ Example:
 `
 
 func projectRoot(p *cli.Process, args []string) error {
-	o := projectroot.Options{Dir: p.Dir, Environ: p.Environ}
+	o := projectroot.Options{Dir: p.Dir(), Environ: p.Environ}
 	var strict, quiet, asJSON, noColor bool
 	var local string
 	fs := cli.NewFlags("project-root")

@@ -144,8 +144,8 @@ type reminder struct {
 
 func newReminder(p *cli.Process) *reminder {
 	state := dirs.State(p.Getenv)
-	r := &reminder{now: clock(p), root: p.Dir, machineFile: remind.MachineFile(state), fingerprint: fingerprint()}
-	if repo, ok := gitdir.Find(p.Dir, p.Getenv); ok && repo.Root != "" {
+	r := &reminder{now: clock(p), root: p.Dir(), machineFile: remind.MachineFile(state), fingerprint: fingerprint()}
+	if repo, ok := gitdir.Find(p.Dir(), p.Getenv); ok && repo.Root != "" {
 		r.root = repo.Root
 	}
 	// Not through a link: a repository may bring one that leads anywhere.
@@ -156,7 +156,7 @@ func newReminder(p *cli.Process) *reminder {
 	r.installed = err == nil
 	r.sandboxed = func() bool {
 		env := settings.OSEnv(p.Getenv)
-		return settings.Load(settings.Session{Start: p.Dir}, env).Bool("sandbox.enabled").Value
+		return settings.Load(settings.Session{Start: p.Dir()}, env).Bool("sandbox.enabled").Value
 	}
 	r.machine, r.machineErr = remind.Read(r.machineFile)
 	if r.projectFile != "" {
@@ -205,17 +205,17 @@ func remindHook(p *cli.Process, project string) {
 	q := *p
 	switch dir := p.Getenv("CLAUDE_PROJECT_DIR"); {
 	case project != "":
-		q.Dir = abs(p.Dir, project)
+		q.WorkDir = abs(p.Dir(), project)
 	case filepath.IsAbs(dir):
-		q.Dir = dir
+		q.WorkDir = dir
 	case !term.IsTerminal(p.Stdin):
 		const maxEvent = 32 << 20
 		data, _ := io.ReadAll(io.LimitReader(p.Stdin, maxEvent))
 		if cwd := gjson.GetBytes(data, "cwd"); cwd.Type == gjson.String && filepath.IsAbs(cwd.String()) {
-			q.Dir = cwd.String()
+			q.WorkDir = cwd.String()
 		}
 	}
-	if q.Dir == "" {
+	if q.Dir() == "" {
 		return
 	}
 	r := newReminder(&q)

@@ -86,7 +86,7 @@ func scope(p *cli.Process, args []string) error {
 		return cli.Usagef("--no-hook belongs to per-project")
 	}
 	common := ""
-	if repo, ok := gitdir.Find(p.Dir, nil); ok {
+	if repo, ok := gitdir.Find(p.Dir(), nil); ok {
 		common = repo.CommonDir
 	}
 	switch operands[0] {
@@ -107,7 +107,7 @@ func scope(p *cli.Process, args []string) error {
 			return cli.Exitf(cli.ExitInput, "this is no git repository; run it in one")
 		}
 		return setup.PerProject(o.Options, common, !noHook, func() ([]setup.LocalEdit, []string) {
-			return preview(o.Options, []string{p.Dir}, "", client(o.Options))
+			return preview(o.Options, []string{p.Dir()}, "", client(o.Options))
 		})
 	}
 	return cli.Usagef("unknown scope %q; did you mean %q?", operands[0], setup.Nearest(operands[0], names))
@@ -148,7 +148,7 @@ func populate(p *cli.Process, o setup.Options, walk []string) error {
 	var roots []string
 	for _, dir := range walk {
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.Dir, dir)
+			dir = filepath.Join(p.Dir(), dir)
 		}
 		found, err := projectroot.Walk(dir)
 		if err != nil {

@@ -84,7 +84,7 @@ func runTools(p *cli.Process, args []string) error {
 	if p, err = elsewhere(p, o.Home, *project); err != nil {
 		return err
 	}
-	o.Environ, o.Dir = p.Environ, p.Dir
+	o.Environ, o.Dir = p.Environ, p.Dir()
 	what := "list"
 	if len(operands) > 0 {
 		what, operands = operands[0], operands[1:]
@@ -127,8 +127,8 @@ func loadTools(p *cli.Process) ([]pins.Tool, error) {
 }
 
 func loadManifests(p *cli.Process) ([]pins.Layer, []pins.Tool, error) {
-	root := p.Dir
-	repo, inRepo := gitdir.Find(p.Dir, p.Getenv)
+	root := p.Dir()
+	repo, inRepo := gitdir.Find(p.Dir(), p.Getenv)
 	if inRepo && repo.Root != "" {
 		root = repo.Root
 	}
@@ -395,14 +395,14 @@ func bump(p *cli.Process, o setup.Options, operands []string, file, released str
 	if err != nil {
 		return cli.Usagef("--released %q is not a date (YYYY-MM-DD)", released)
 	}
-	root := p.Dir
-	if repo, ok := gitdir.Find(p.Dir, p.Getenv); ok && repo.Root != "" {
+	root := p.Dir()
+	if repo, ok := gitdir.Find(p.Dir(), p.Getenv); ok && repo.Root != "" {
 		root = repo.Root
 	}
 	if file == "" {
 		file = filepath.Join(root, ".sallyport", "pinned-versions.toml")
 	} else {
-		file = abs(p.Dir, file)
+		file = abs(p.Dir(), file)
 		root = filepath.Dir(file)
 	}
 	data, err := tomltext.Read(file)

@@ -100,7 +100,7 @@ func runUpdate(p *cli.Process, args []string) error {
 		return err
 	}
 	if o.Source != "" {
-		o.Source = abs(original.Dir, o.Source)
+		o.Source = abs(original.Dir(), o.Source)
 	}
 	o.Environ = p.Environ
 	u := &updater{p: p, o: o, offline: *offline || p.Getenv("SALLYPORT_OFFLINE") == "1", doc: updateDocument{Regressions: []string{}}}
@@ -121,7 +121,7 @@ func runUpdate(p *cli.Process, args []string) error {
 	if u.doc.Toolkit, err = setup.CompareInstall(o); err != nil {
 		return err
 	}
-	w, err := doctor.NewWorld(p.Environ, p.Dir, p.Debugf)
+	w, err := doctor.NewWorld(p.Environ, p.Dir(), p.Debugf)
 	if err != nil {
 		return cli.Exitf(cli.ExitRefused, "%v", err)
 	}

@@ -91,7 +91,7 @@ func verifyCommand(p *cli.Process, args []string) error {
 
 // machine finds the project and reads the settings that count there.
 func machine(p *cli.Process, g setup.Options, project string) (*verify.Machine, error) {
-	m, err := verify.NewMachine(verify.Options{Environ: p.Environ, Dir: p.Dir, Home: g.Home, Project: project})
+	m, err := verify.NewMachine(verify.Options{Environ: p.Environ, Dir: p.Dir(), Home: g.Home, Project: project})
 	if _, ok := err.(*cli.ExitError); err != nil && !ok {
 		err = cli.Exitf(cli.ExitInput, "%v", err)
 	}

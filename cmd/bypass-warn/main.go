@@ -139,7 +139,7 @@ func hook(p *cli.Process, cfg bypass.Config, color term.Color) int {
 	env := settings.OSEnv(p.Getenv)
 	dir := ev.Dir
 	if dir == "" {
-		dir = p.Dir
+		dir = p.Dir()
 	}
 	session := settings.HookSession(env, "", dir, "")
 	stack := settings.Load(session, env)

@@ -89,7 +89,7 @@ func TestHostileInput(t *testing.T) {
 	for _, tt := range tests {
 		var stdout, stderr bytes.Buffer
 		p := &cli.Process{
-			Name: "bypass-warn", Dir: t.TempDir(), Stdin: strings.NewReader(tt.in), Stdout: &stdout, Stderr: &stderr,
+			Name: "bypass-warn", WorkDir: t.TempDir(), Stdin: strings.NewReader(tt.in), Stdout: &stdout, Stderr: &stderr,
 			Environ: []string{"HOME=" + t.TempDir()}, Args: []string{"--excluded"},
 		}
 		code := run(p)

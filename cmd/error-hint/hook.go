@@ -122,7 +122,7 @@ func showsText(ev *hookio.Event) bool {
 // sandbox asks the settings whether the session is sandboxed.
 func (w *world) sandbox(dir string) hints.Sandbox {
 	if dir == "" {
-		dir = w.Dir
+		dir = w.Dir()
 	}
 	env := settings.OSEnv(w.Getenv)
 	switch settings.Load(settings.HookSession(env, "", dir, ""), env).Sandboxed() {

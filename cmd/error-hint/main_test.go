@@ -55,7 +55,7 @@ type result struct {
 func hookIn(goos, home, dir string, stdin io.Reader, environ ...string) result {
 	var stdout, stderr bytes.Buffer
 	p := &cli.Process{
-		Name: name, Dir: dir, Stdin: stdin, Stdout: &stdout, Stderr: &stderr,
+		Name: name, WorkDir: dir, Stdin: stdin, Stdout: &stdout, Stderr: &stderr,
 		Environ: append([]string{"HOME=" + home, "USERPROFILE=" + home, "NO_COLOR=1", "CLAUDE_PROJECT_DIR=" + dir}, environ...),
 	}
 	w := newWorld(p, goos)

@@ -275,7 +275,7 @@ func (o *options) disabled(stderr io.Writer) (ids []string, err error) {
 }
 
 func (o *options) config(p *cli.Process) (lint.Config, error) {
-	cfg := lint.Config{Dir: p.Dir, Home: o.home.or(dirs.Home(p.Getenv)), Platform: o.platform, Getenv: p.Getenv}
+	cfg := lint.Config{Dir: p.Dir(), Home: o.home.or(dirs.Home(p.Getenv)), Platform: o.platform, Getenv: p.Getenv}
 	if o.policy == "" {
 		return cfg, nil
 	}

@@ -23,7 +23,7 @@ func clean(s string) string { return term.Clean(s, 0) }
 
 func resolve(p *cli.Process, file string) string {
 	if !filepath.IsAbs(file) {
-		return filepath.Join(p.Dir, file)
+		return filepath.Join(p.Dir(), file)
 	}
 	return file
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"sallyport/internal/cli"
 	launch "sallyport/internal/program"
@@ -20,7 +18,7 @@ func configure(p *cli.Process, color term.Color) error {
 	if err != nil {
 		return cli.Exitf(cli.ExitHardStop, "%v", err)
 	}
-	path, ok := beside(self, screen)
+	path, ok := launch.Beside(self, screen)
 	if !ok {
 		return cli.Exitf(cli.ExitInput, "%s is not beside %s; install the suite again (agent-setup install), or use \"status-line config set KEY VALUE\"",
 			screen, term.Clean(self, 4096))
@@ -37,23 +35,4 @@ func configure(p *cli.Process, color term.Color) error {
 		return &cli.ExitError{Code: code}
 	}
 	return nil
-}
-
-// beside finds a program in the directory of self, or in that of the file that
-// self is a link to.
-func beside(self, name string) (string, bool) {
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	dirs := []string{filepath.Dir(self)}
-	if target, err := filepath.EvalSymlinks(self); err == nil {
-		dirs = append(dirs, filepath.Dir(target))
-	}
-	for _, dir := range dirs {
-		path := filepath.Join(dir, name)
-		if fi, err := os.Stat(path); err == nil && fi.Mode().IsRegular() {
-			return path, true
-		}
-	}
-	return "", false
 }

@@ -53,7 +53,7 @@ func TestDocsPictures(t *testing.T) {
 		var stderr bytes.Buffer
 		p := &cli.Process{
 			Name: name, Args: []string{"--preview", "--svg", drawn}, Environ: []string{"HOME=" + home, "USERPROFILE=" + home},
-			Dir: home, Stdin: strings.NewReader(""), Stdout: &stderr, Stderr: &stderr,
+			WorkDir: home, Stdin: strings.NewReader(""), Stdout: &stderr, Stderr: &stderr,
 		}
 		if code := run(p); code != 0 {
 			t.Fatalf("%s: exit %d: %s", picture, code, &stderr)

@@ -104,7 +104,7 @@ func request(p *cli.Process, conf config.Config) gather.Request {
 	wants, commands := conf.Segments()
 	self, _ := os.Executable()
 	return gather.Request{
-		Payload: payload(p), Environ: p.Environ, Getenv: p.Getenv, Dir: p.Dir, Self: self, Now: time.Now(),
+		Payload: payload(p), Environ: p.Environ, Getenv: p.Getenv, Dir: p.Dir(), Self: self, Now: time.Now(),
 		Budget: conf.Budget, Wants: wants,
 		Commands: commands, CommandTTL: conf.CommandTTL, CommandLimit: conf.CommandLimit,
 		Debugf: p.Debugf,

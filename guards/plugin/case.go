@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin/script"
+	"sallyport/guards/plugin/wire"
 	"sallyport/internal/term"
 )
 
@@ -180,7 +182,7 @@ func (s *Set) load(f *file) ([]Case, error) {
 	if title := docTitle(string(f.data)); title != "" {
 		f.guard.Title = title
 	}
-	value, err := s.ask(f, request{Op: "cases"}, nil)
+	value, err := s.ask(f, wire.Request{Op: "cases"}, nil)
 	if err == nil {
 		var cases []Case
 		if cases, err = scriptCases(value); err == nil {
@@ -192,14 +194,7 @@ func (s *Set) load(f *file) ([]Case, error) {
 
 // docTitle is the first line of the string or comment that a script begins with.
 func docTitle(src string) string {
-	s := scriptScanner{src: strings.TrimPrefix(src, "\ufeff")}
-	text := ""
-	if t, ok := s.next(); ok && t.kind == stringToken {
-		text = strings.TrimSpace(t.text)
-	} else if comment, ok := strings.CutPrefix(s.src, "#"); ok && !strings.HasPrefix(comment, "!") {
-		text = comment
-	}
-	text = sentence(firstLine(text))
+	text := sentence(firstLine(script.Title(src)))
 	if !strings.ContainsFunc(text, unicode.IsLetter) {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin/wire"
 	"sallyport/internal/term"
 )
 
@@ -78,7 +79,7 @@ func (s *Set) checkScript(f *file, c *guards.Call) ([]guards.Finding, error) {
 		s.spent += d
 	}()
 	x := &context{set: s, file: f, call: c, deadline: start.Add(limit)}
-	value, err := s.ask(f, request{Op: "call", Ctx: x.data()}, x)
+	value, err := s.ask(f, wire.Request{Op: "call", Ctx: x.data()}, x)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin/wire"
 	"sallyport/internal/shellcmd"
 )
 
@@ -28,25 +29,11 @@ type context struct {
 	overrides []string
 }
 
-// contextData is what every call carries.
-type contextData struct {
-	Argv       []string          `json:"argv"`
-	Raw        string            `json:"raw"`
-	Env        map[string]string `json:"env"`
-	Cwd        *string           `json:"cwd"` // null: not known
-	ReadyLabel string            `json:"ready_label"`
-	// Kinds are the triggers that name the command, for a guard whose list is
-	// computed.
-	Kinds []string `json:"kinds"`
-	// Strict is false when the list was taken from the text.
-	Computed bool `json:"computed"`
-}
-
 const maxRaw = 256 << 10
 
-func (x *context) data() *contextData {
+func (x *context) data() *wire.Context {
 	c := x.call
-	d := &contextData{
+	d := &wire.Context{
 		Argv: guards.Words(c.Command), Env: map[string]string{},
 		ReadyLabel: x.readyLabel(), Kinds: kinds(c), Computed: x.file.loose,
 	}

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin/script"
 	"sallyport/internal/gitdir"
 	"sallyport/internal/trust"
 )
@@ -48,6 +49,8 @@ const (
 	maxFiles = 200       // files of one directory
 	maxDir   = 4 << 20   // bytes of one directory
 	maxName  = 64
+
+	maxNesting = 200 // of brackets in a rule
 )
 
 // Options are what [Load] has to know.
@@ -55,8 +58,8 @@ type Options struct {
 	ConfigDir string // the product's configuration directory; may be empty
 	StateDir  string // its state directory; may be empty
 	Dir       string // directory in which the command starts
-	// Executable is the running program: guards.d beside it is searched, and it
-	// is what [Work] is called in for Starlark.
+	// Executable is the running program: guards.d beside it is searched, and the
+	// program that runs Starlark stands there too.
 	Executable string
 	Environ    []string // of the hook
 
@@ -267,7 +270,7 @@ func (f *file) head() {
 		}
 		return
 	}
-	triggers, found, literal := literalTriggers(string(f.data))
+	triggers, found, literal := script.Triggers(string(f.data))
 	switch {
 	case literal && len(triggers) > 0:
 		f.triggers = triggers

@@ -3,20 +3,49 @@ package plugin
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"sallyport/guards"
+	"sallyport/guards/plugin/starguard"
 	"sallyport/internal/repostate"
 	"sallyport/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == WorkerArg {
-		os.Exit(Work(os.Stdin, os.Stdout))
+	if strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe") == starlarkProgram {
+		os.Exit(starguard.Work(os.Stdin, os.Stdout))
 	}
-	os.Exit(m.Run())
+	os.Exit(testMain(m))
+}
+
+// suite is a program in a directory with the one that runs Starlark: the test
+// binary under both names.
+var suite string
+
+func testMain(m *testing.M) int {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	dir, err := os.MkdirTemp("", "suite-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	suffix := ""
+	if runtime.GOOS == "windows" {
+		suffix = ".exe"
+	}
+	suite = filepath.Join(dir, "agent-guard"+suffix)
+	for _, path := range []string{suite, filepath.Join(dir, starlarkProgram+suffix)} {
+		if err := os.Symlink(self, path); err != nil {
+			panic(err)
+		}
+	}
+	return m.Run()
 }
 
 // A bench is a home, a repository and what a hook knows of them.
@@ -31,13 +60,9 @@ type bench struct {
 func newBench(t testing.TB) *bench {
 	home := testenv.Isolate(t)
 	b := &bench{t: t, home: home, repo: testenv.Repo(t, filepath.Join(testenv.Dir(t), "repo"))}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	b.opts = Options{
 		ConfigDir: filepath.Join(home, ".config", "sallyport"), StateDir: filepath.Join(home, ".local", "state", "sallyport"),
-		Dir: b.repo, Executable: exe, Environ: os.Environ(),
+		Dir: b.repo, Executable: suite, Environ: os.Environ(),
 	}
 	b.guards = filepath.Join(b.opts.ConfigDir, "guards.d")
 	return b

@@ -8,36 +8,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"sallyport/guards/plugin/wire"
+	"sallyport/internal/program"
 )
-
-// The engine and an interpreter speak JSON, one object a line. The engine sends
-// requests; while one is served the interpreter may ask for members of ctx, and
-// it ends with a line that has done set.
-
-type request struct {
-	Op string `json:"op"` // load, call, cases
-	// ID names the guard within the session.
-	ID     int          `json:"id"`
-	Path   string       `json:"path,omitempty"`
-	Source []byte       `json:"source,omitempty"`
-	Ctx    *contextData `json:"ctx,omitempty"`
-}
-
-type reply struct {
-	Ask   string            `json:"ask"`
-	Args  []json.RawMessage `json:"args"`
-	Done  bool              `json:"done"`
-	Value json.RawMessage   `json:"value"`
-	Error string            `json:"error"`
-}
-
-type memberAnswer struct {
-	Value any    `json:"value"`
-	Error string `json:"error,omitempty"`
-}
 
 // maxMessage bounds one line of an interpreter, maxAsks the questions of one
 // call.
@@ -126,7 +104,7 @@ func (s *session) send(v any) error {
 }
 
 // receive reads one line.
-func (s *session) receive(into *reply) error {
+func (s *session) receive(into *wire.Reply) error {
 	var line []byte
 	for {
 		part, err := s.reader.ReadSlice('\n')
@@ -149,7 +127,7 @@ func (s *session) receive(into *reply) error {
 
 // exchange sends a request and serves questions until it is answered. broken
 // reports that the session cannot be used any more.
-func (s *session) exchange(req request, x *context, limit time.Duration) (value json.RawMessage, broken bool, err error) {
+func (s *session) exchange(req wire.Request, x *context, limit time.Duration) (value json.RawMessage, broken bool, err error) {
 	late := make(chan struct{})
 	timer := time.AfterFunc(limit, func() {
 		close(late)
@@ -175,7 +153,7 @@ func (s *session) exchange(req request, x *context, limit time.Duration) (value 
 		return fail(err)
 	}
 	for range maxAsks {
-		var r reply
+		var r wire.Reply
 		if err := s.receive(&r); err != nil {
 			return fail(err)
 		}
@@ -187,7 +165,7 @@ func (s *session) exchange(req request, x *context, limit time.Duration) (value 
 		case r.Ask == "" || x == nil:
 			return nil, true, errors.New("its interpreter sent something else than an answer")
 		}
-		var m memberAnswer
+		var m wire.MemberAnswer
 		v, err := x.answer(r.Ask, r.Args)
 		if m.Value = v; err != nil {
 			m.Error = err.Error()
@@ -201,7 +179,7 @@ func (s *session) exchange(req request, x *context, limit time.Duration) (value 
 
 // ask puts a request to the interpreter of f, starting it and loading f if need
 // be.
-func (s *Set) ask(f *file, req request, x *context) (json.RawMessage, error) {
+func (s *Set) ask(f *file, req wire.Request, x *context) (json.RawMessage, error) {
 	deadline := time.Now().Add(guardLimit)
 	if x != nil {
 		deadline = x.deadline
@@ -219,7 +197,7 @@ func (s *Set) ask(f *file, req request, x *context) (json.RawMessage, error) {
 		ss.number = s.started
 		s.sessions[f.kind] = ss
 	}
-	put := func(r request) (json.RawMessage, error) {
+	put := func(r wire.Request) (json.RawMessage, error) {
 		r.ID = s.id(f)
 		value, broken, err := ss.exchange(r, x, time.Until(deadline))
 		if broken {
@@ -229,7 +207,7 @@ func (s *Set) ask(f *file, req request, x *context) (json.RawMessage, error) {
 		return value, err
 	}
 	if f.loaded != ss.number {
-		if _, err := put(request{Op: "load", Path: f.path, Source: f.data}); err != nil {
+		if _, err := put(wire.Request{Op: "load", Path: f.path, Source: f.data}); err != nil {
 			return nil, limited(err)
 		}
 		f.loaded = ss.number
@@ -254,16 +232,20 @@ func (s *Set) id(f *file) int {
 	return -1
 }
 
+// starlarkProgram is a program of its own so that a hook, which rarely meets a
+// Starlark guard, carries nothing of the language.
+const starlarkProgram = "agent-guard-starlark"
+
 // interpreter is the process that runs guards of a kind.
 func (s *Set) interpreter(k kind) (*exec.Cmd, error) {
 	if k == python {
 		return s.pythonCommand()
 	}
-	exe := s.opts.Executable
-	if exe == "" {
-		return nil, errors.New("the running program cannot be found, which Starlark guards need")
+	path, ok := program.Beside(s.opts.Executable, starlarkProgram)
+	if !ok {
+		return nil, fmt.Errorf("%s, which runs Starlark guards, is not beside %s; install the suite again", starlarkProgram, filepath.Base(s.opts.Executable))
 	}
-	cmd := exec.Command(exe, WorkerArg)
+	cmd := exec.Command(path)
 	cmd.Env = []string{"GOGC=50", "GOMAXPROCS=2", "GOTRACEBACK=none"}
 	return cmd, nil
 }

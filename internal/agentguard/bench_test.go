@@ -22,7 +22,7 @@ func BenchmarkHook(b *testing.B) {
 		event := []byte(`{"hook_event_name":"PreToolUse","tool_name":"Bash","cwd":"` + dir + `","tool_input":{"command":"` + command + `"}}`)
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				p := &cli.Process{Name: "agent-guard", Environ: os.Environ(), Dir: dir, Stdin: bytes.NewReader(event), Stdout: io.Discard, Stderr: io.Discard}
+				p := &cli.Process{Name: "agent-guard", Environ: os.Environ(), WorkDir: dir, Stdin: bytes.NewReader(event), Stdout: io.Discard, Stderr: io.Discard}
 				if code := Hook(p, &Options{Harness: hookio.Claude}); code != 0 {
 					b.Fatal(code)
 				}

@@ -49,7 +49,7 @@ func judgeWords(p *cli.Process, opt *Options, words []string) (*guards.Report, e
 	if len(words) > 1 {
 		line = quoteAll(words)
 	}
-	s := newSession(p, opt, p.Dir)
+	s := newSession(p, opt, p.Dir())
 	defer s.close()
 	if unknown := s.unknownNames(); len(unknown) > 0 {
 		return nil, cli.Usagef("no guard is named %s", strings.Join(unknown, ", "))

@@ -4,9 +4,8 @@
 package agentguard
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -124,7 +123,7 @@ func (c *Config) problem(path, format string, args ...any) {
 func (c *Config) read(path string) ([]byte, bool) {
 	data, err := regularfile.Read(path, maxConfig)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if !os.IsNotExist(err) {
 			c.problem(path, "cannot be read: %v", err)
 		}
 		return nil, false

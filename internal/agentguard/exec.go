@@ -98,7 +98,7 @@ func setenv(environ []string, name, value string) []string {
 func findProgram(p *cli.Process, name, last string) (string, error) {
 	if strings.ContainsRune(name, filepath.Separator) {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(p.Dir, name)
+			name = filepath.Join(p.Dir(), name)
 		}
 		st, err := os.Stat(name)
 		switch {
@@ -110,8 +110,8 @@ func findProgram(p *cli.Process, name, last string) (string, error) {
 		return name, nil
 	}
 	self := ""
-	if exe, err := os.Executable(); err == nil {
-		self, _ = filepath.EvalSymlinks(exe)
+	if path := ownPath(); path != "" {
+		self, _ = filepath.EvalSymlinks(path)
 	}
 	var found []string
 	var denied error
@@ -120,7 +120,7 @@ func findProgram(p *cli.Process, name, last string) (string, error) {
 			dir = "."
 		}
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.Dir, dir)
+			dir = filepath.Join(p.Dir(), dir)
 		}
 		for _, ext := range suffixes {
 			path := filepath.Join(dir, name+ext)

@@ -63,7 +63,7 @@ func Explain(p *cli.Process, opt *Options, words []string, asJSON bool) error {
 	if len(words) > 1 {
 		line = quoteAll(words)
 	}
-	s := newSession(p, opt, p.Dir)
+	s := newSession(p, opt, p.Dir())
 	defer s.close()
 	if unknown := s.unknownNames(); len(unknown) > 0 {
 		return cli.Usagef("no guard is named %s", strings.Join(unknown, ", "))

@@ -3,6 +3,7 @@ package agentguard
 import (
 	"os"
 	"path/filepath"
+	"sync"
 
 	"sallyport/guards"
 	"sallyport/guards/plugin"
@@ -71,7 +72,7 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 	if ev.Command == selftest.Canary && !switchedOff(p) {
 		return hookio.Decision{Verdict: hookio.Deny, Reason: selftest.Refusal}, true
 	}
-	if ev.Command != "" && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" && plugin.None(pluginOptions(p, ev.Dir)) {
+	if ev.Command != "" && ev.Shell != hookio.PowerShell && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" && plugin.None(pluginOptions(p, ev.Dir)) {
 		return d, true
 	}
 	defer func() {
@@ -125,45 +126,23 @@ func decision(rep *guards.Report) hookio.Decision {
 	return d
 }
 
-// plain reports a command that no guard can have an opinion on, so that the
-// hook need not look further: one simple command of letters and the like, whose
-// program changes nothing and runs nothing. Anything else is parsed.
-func plain(command string) bool {
-	if len(command) > 200 {
-		return false
-	}
-	word := len(command)
-	for i := 0; i < len(command); i++ {
-		switch b := command[i]; {
-		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b >= '0' && b <= '9', b == '-', b == '_', b == ':', b == ',', b == '+':
-		case b == '.' || b == '/':
-			// Paths can lead to what the credentials guard looks at.
-			if i < word && word == len(command) {
-				return false
-			}
-		case b == ' ':
-			word = min(word, i)
-		default:
-			return false
-		}
-	}
-	switch command[:word] {
-	case "ls", "pwd", "true", "false", "date", "whoami", "id", "uname", "hostname", "uptime", "ps", "which", "type", "sleep", "wc", "du", "df", "tree", "basename", "dirname", "seq", "nproc":
-		return true
-	}
-	return false
-}
+// ownPath is the running program, "" if that cannot be told.
+var ownPath = sync.OnceValue(func() string {
+	path, _ := os.Executable()
+	return path
+})
 
 // ownPrograms are the paths of the program and of those installed beside it.
 func ownPrograms() []string {
-	self, err := os.Executable()
-	if err != nil {
+	self := ownPath()
+	if self == "" {
 		return nil
 	}
-	dir := filepath.Dir(self)
-	paths := []string{self}
-	for _, name := range guards.Programs() {
-		paths = append(paths, filepath.Join(dir, name))
+	names := guards.Programs()
+	paths := make([]string, 0, len(names)+1)
+	paths = append(paths, self)
+	for _, name := range names {
+		paths = append(paths, filepath.Dir(self)+string(filepath.Separator)+name)
 	}
 	return paths
 }

@@ -22,7 +22,7 @@ type Listed struct {
 
 // List prints the guards and their state; for names their documentation.
 func List(p *cli.Process, opt *Options, names []string, asJSON bool) error {
-	s := newSession(p, opt, p.Dir)
+	s := newSession(p, opt, p.Dir())
 	defer s.close()
 	chosen := s.all
 	if len(names) > 0 {

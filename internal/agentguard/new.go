@@ -36,7 +36,7 @@ func New(p *cli.Process, words []string, kind, dir string) error {
 		}
 		dir = filepath.Join(config, "guards.d")
 	case !filepath.IsAbs(dir):
-		dir = filepath.Join(p.Dir, dir)
+		dir = filepath.Join(p.Dir(), dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return cli.Exitf(cli.ExitInput, "%v", err)

@@ -2,7 +2,6 @@ package agentguard
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,18 +16,10 @@ import (
 	"sallyport/internal/trust"
 )
 
-// IsWorker reports whether the program was started to run Starlark guards for
-// another run of itself.
-func IsWorker(p *cli.Process) bool { return len(p.Args) == 1 && p.Args[0] == plugin.WorkerArg }
-
-// Work is that run.
-func Work(p *cli.Process) int { return plugin.Work(p.Stdin, p.Stdout) }
-
 func pluginOptions(p *cli.Process, dir string) plugin.Options {
-	exe, _ := os.Executable()
 	return plugin.Options{
 		ConfigDir: dirs.Config(p.Getenv), StateDir: dirs.State(p.Getenv),
-		Dir: dir, Executable: exe, Environ: p.Environ, Debugf: p.Debugf,
+		Dir: dir, Executable: ownPath(), Environ: p.Environ, Debugf: p.Debugf,
 	}
 }
 

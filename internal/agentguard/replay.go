@@ -143,7 +143,7 @@ func transcripts(p *cli.Process, names []string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(p.Dir, name)
+			name = filepath.Join(p.Dir(), name)
 		}
 		st, err := os.Stat(name)
 		if err != nil {

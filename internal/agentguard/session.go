@@ -45,7 +45,7 @@ type session struct {
 func newSession(p *cli.Process, opt *Options, dir string) *session {
 	s := &session{p: p, opt: opt, dir: dir}
 	if s.dir == "" {
-		s.dir = p.Dir
+		s.dir = p.Dir()
 	}
 	load := opt.Load
 	if load == nil {

@@ -18,7 +18,7 @@ import (
 // Test runs the examples that the guards carry, or the cases of files, and
 // prints those that fail. A file can be a guard with inline cases.
 func Test(p *cli.Process, opt *Options, files []string) error {
-	s := newSession(p, opt, p.Dir)
+	s := newSession(p, opt, p.Dir())
 	defer s.close()
 	dir, err := os.MkdirTemp("", "agent-guard-test")
 	if err != nil {
@@ -124,12 +124,12 @@ func absolute(p *cli.Process, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(p.Dir, path)
+	return filepath.Join(p.Dir(), path)
 }
 
 // testOptions load guards without a trace: a test leaves no record of failures.
 func testOptions(p *cli.Process) plugin.Options {
-	o := pluginOptions(p, p.Dir)
+	o := pluginOptions(p, p.Dir())
 	o.StateDir = ""
 	return o
 }

@@ -48,11 +48,11 @@ func Trust(p *cli.Process, o TrustOptions, words []string) error {
 	case o.Show && o.Revoke, o.Yes && (o.Show || o.Revoke):
 		return cli.Usagef("--show, --revoke and --yes exclude each other")
 	}
-	dir := p.Dir
+	dir := p.Dir()
 	if len(words) == 1 {
 		dir = words[0]
 		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.Dir, dir)
+			dir = filepath.Join(p.Dir(), dir)
 		}
 	}
 	if fi, err := os.Stat(dir); err != nil || !fi.IsDir() {

@@ -177,6 +177,7 @@ func rows(tmp string) ([]row, []string, error) {
 		{name: "error-hint: 64 KiB of output", argv: []string{bin("error-hint")}, stdin: failed(strings.Repeat("cc -c -o x.o x.c\n", 4096)), budget: "2 ms"},
 		{name: "agent-guard: ls", argv: []string{bin("agent-guard")}, stdin: call("ls -la"), budget: "1.5 x"},
 		{name: "agent-guard: go test | tail", argv: []string{bin("agent-guard")}, stdin: call("cd src && go test ./... 2>&1 | tail -20"), budget: "1.5 x"},
+		{name: "agent-guard: npm build", argv: []string{bin("agent-guard")}, stdin: call("npm run build && cat package.json"), budget: "1.5 x"},
 		{name: "agent-guard: git commit", argv: []string{bin("agent-guard")}, stdin: call("git commit -m 'fix: typo'")},
 		{name: "agent-guard: 100 KiB command", argv: []string{bin("agent-guard")}, stdin: call(strings.Repeat("true; ", 100<<10/6)), budget: "30 ms"},
 		{name: "status-line: no repository", argv: []string{bin("status-line")}, stdin: line(home), dir: home, budget: "3 x floor"},

@@ -46,6 +46,7 @@ var heavy = map[string]string{
 	"html/template":                 "initialises tables at start",
 	"github.com/go-git/go-git/v5":   "1.1 ms and 4.8 MB on every start",
 	"github.com/mattn/go-runewidth": "20 to 40 ms at start in some versions",
+	"go.starlark.net/starlark":      "a language that few guards are written in, which has a program of its own",
 	"charm.land/bubbletea/v2":       "a framework for one screen, which has a program of its own",
 }
 

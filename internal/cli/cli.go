@@ -32,7 +32,7 @@ type Process struct {
 	Arg0    string   // the whole word it was started by
 	Args    []string // without the name
 	Environ []string
-	Dir     string // working directory, empty if it cannot be told
+	WorkDir string // what Dir returns; empty: the system is asked
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
@@ -40,13 +40,11 @@ type Process struct {
 
 // OS returns the real process.
 func OS() *Process {
-	dir, _ := os.Getwd()
 	return &Process{
 		Name:    programName(os.Args[0]),
 		Arg0:    os.Args[0],
 		Args:    os.Args[1:],
 		Environ: os.Environ(),
-		Dir:     dir,
 		Stdin:   os.Stdin,
 		Stdout:  os.Stdout,
 		Stderr:  os.Stderr,
@@ -55,6 +53,16 @@ func OS() *Process {
 
 func programName(arg0 string) string {
 	return strings.TrimSuffix(filepath.Base(arg0), ".exe")
+}
+
+// Dir returns the working directory, empty if it cannot be told. A hook rarely
+// wants it, since its event names one.
+func (p *Process) Dir() string {
+	if p.WorkDir != "" {
+		return p.WorkDir
+	}
+	dir, _ := os.Getwd()
+	return dir
 }
 
 // Getenv returns the value of an environment variable, the last one if the

@@ -1,7 +1,6 @@
 package ghcmd
 
 import (
-	"net/url"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -10,7 +9,7 @@ import (
 // A Request is what a gh api call would send.
 type Request struct {
 	Method   string // in upper case; empty if it is not known
-	Endpoint string // without a leading slash, host and query
+	Endpoint string // as written, without a leading slash, host and query
 	Query    string
 	GraphQL  bool
 	Fields   []Field // -f, -F and the query's parameters
@@ -50,8 +49,14 @@ func (r *Request) Field(key string) (Field, bool) {
 	return Field{}, false
 }
 
-// Path splits the endpoint: "repos", owner, name, ….
-func (r *Request) Path() []string { return strings.Split(r.Endpoint, "/") }
+// Path splits the endpoint: "repos", owner, name, …, each without escapes.
+func (r *Request) Path() []string {
+	parts := strings.Split(r.Endpoint, "/")
+	for i := range parts {
+		parts[i] = unescape(parts[i], false)
+	}
+	return parts
+}
 
 // API returns the request of a gh api call.
 func (c *Call) API() (*Request, bool) {
@@ -62,16 +67,16 @@ func (c *Call) API() (*Request, bool) {
 	if len(c.Operands) > 0 {
 		r.Endpoint = c.Operands[0].Value
 	}
-	if u, err := url.Parse(r.Endpoint); err == nil && u.Host != "" {
-		r.Endpoint = strings.TrimPrefix(u.Path, "/api/v3")
-		r.Query = u.RawQuery
+	if path, ok := afterHost(r.Endpoint); ok {
+		r.Endpoint = strings.TrimPrefix(path, "/api/v3")
 	}
 	r.Endpoint, _, _ = strings.Cut(r.Endpoint, "#")
 	if path, query, ok := strings.Cut(r.Endpoint, "?"); ok {
 		r.Endpoint, r.Query = path, query
 	}
 	r.Endpoint = strings.Trim(r.Endpoint, "/")
-	r.GraphQL = r.Endpoint == "graphql" || strings.HasSuffix(r.Endpoint, "/graphql")
+	endpoint := "/" + unescape(r.Endpoint, false)
+	r.GraphQL = strings.HasSuffix(endpoint, "/graphql")
 	for _, f := range c.Flags {
 		switch f.Name {
 		case "raw-field", "field":
@@ -84,11 +89,9 @@ func (c *Call) API() (*Request, bool) {
 			r.Input, r.HasInput = f.Value, true
 		}
 	}
-	if values, err := url.ParseQuery(r.Query); err == nil {
-		for key, list := range values {
-			for _, v := range list {
-				r.Fields = append(r.Fields, Field{Key: key, Value: shellcmd.NewWord(v), Raw: true})
-			}
+	for pair := range strings.SplitSeq(r.Query, "&") {
+		if key, value, _ := strings.Cut(pair, "="); pair != "" {
+			r.Fields = append(r.Fields, Field{Key: unescape(key, true), Value: shellcmd.NewWord(unescape(value, true)), Raw: true})
 		}
 	}
 	body := r.HasInput

@@ -114,6 +114,8 @@ func TestAPI(t *testing.T) {
 		{"gh api -X GET search/issues -f q=is:pr", "GET", "search/issues", false, "q=is:pr"},
 		{"gh api --method=get search/issues -fq=x", "GET", "search/issues", false, "q=x"},
 		{"gh api https://api.github.com/repos/o/r/labels?name=x", "GET", "repos/o/r/labels", false, "name=x"},
+		{"gh api repos/o/r/issues?labels=%72eady+now&x=%zz", "GET", "repos/o/r/issues", false, "labels=ready now x=%zz"},
+		{"gh api graph%71l -f query=query{viewer{login}}", "POST", "graph%71l", false, "query=query{viewer{login}}"},
 		{"gh api https://ghe.example/api/v3/repos/o/r -X DELETE", "DELETE", "repos/o/r", true, ""},
 		{"gh api graphql -f query=query{viewer{login}}", "POST", "graphql", false, "query=query{viewer{login}}"},
 		{"gh api graphql -f query=mutation{x}", "POST", "graphql", true, "query=mutation{x}"},

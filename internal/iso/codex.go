@@ -58,7 +58,7 @@ func (p *Plan) holdCodex(w *cli.Process, args []string, h held) (held, error) {
 	if err := requirementsAllow(p.mode); err != nil {
 		return h, err
 	}
-	config, err := loadCodex(home, codexDir(w.Dir, args), args)
+	config, err := loadCodex(home, codexDir(w.Dir(), args), args)
 	if err != nil {
 		return h, err
 	}
@@ -67,12 +67,12 @@ func (p *Plan) holdCodex(w *cli.Process, args []string, h held) (held, error) {
 	if err != nil {
 		return h, err
 	}
-	if absolute(w.Dir, home) == absolute(w.Dir, childHome) || !exists(filepath.Join(childHome, "config.toml")) && !exists(filepath.Join(childHome, "rules")) {
+	if absolute(w.Dir(), home) == absolute(w.Dir(), childHome) || !exists(filepath.Join(childHome, "config.toml")) && !exists(filepath.Join(childHome, "rules")) {
 		return h, nil
 	}
 	// CODEX_HOME is not passed on: Codex will read another configuration than
 	// the person's, which must not be left looser.
-	config, err = loadCodex(childHome, codexDir(w.Dir, args), args)
+	config, err = loadCodex(childHome, codexDir(w.Dir(), args), args)
 	if err == nil {
 		var other held
 		if other, err = p.codexMode(args, own, config); err == nil && !slices.EqualFunc(other.inject, h.inject, slices.Equal) {
@@ -260,7 +260,7 @@ func codexFull(w *cli.Process, args, env []string) bool {
 	if home == "" {
 		home = homePath(w, "~/.codex")
 	}
-	config, err := loadCodex(home, codexDir(w.Dir, args), args)
+	config, err := loadCodex(home, codexDir(w.Dir(), args), args)
 	if err != nil {
 		return true // not known: claim nothing
 	}

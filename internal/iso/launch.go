@@ -146,7 +146,7 @@ func Prepare(w *cli.Process, req Request) (*Plan, error) {
 // environment decides which variables the program gets.
 func (p *Plan) environment(w *cli.Process, config Config) {
 	allowed, bad := allowedByEnvironment(w.Environ)
-	p.Environment = filter(w.Environ, append(allowed, config.Pass...), w.Dir)
+	p.Environment = filter(w.Environ, append(allowed, config.Pass...), w.Dir())
 	for _, b := range bad {
 		hint := ""
 		if strings.Contains(b.Pattern, "*") {
@@ -173,14 +173,14 @@ const nestedSettings = `{"sandbox":{"enableWeakerNestedSandbox":true}}`
 // claudeSettings builds the one --settings argument that Claude Code takes.
 func (p *Plan) claudeSettings(w *cli.Process, args []string, wrap string) ([]string, error) {
 	childEnv := func(name string) string { return lookup(p.Environment.Vars, name) }
-	in := settingsInjection{paths: readPaths(w.Dir, childEnv, args)}
+	in := settingsInjection{paths: readPaths(w.Dir(), childEnv, args)}
 	if p.applies() {
 		in.mode = string(p.entry.Modes[p.mode.String()].Settings)
 	}
 	if wrap == "bwrap" {
 		in.wrap = nestedSettings
 	}
-	out := in.into(args, w.Dir)
+	out := in.into(args, w.Dir())
 	switch {
 	case out.failed && in.mode != "":
 		return nil, refuse("E-CONFLICT", "--sandbox %s for claude has to be merged with %s; correct it or leave one of them out", p.mode, out.problem)
@@ -202,7 +202,7 @@ func (p *Plan) claudeSettings(w *cli.Process, args []string, wrap string) ([]str
 // claudeStack is the settings that Claude Code will find.
 func (p *Plan) claudeStack(w *cli.Process, args []string) *settings.Stack {
 	env := settings.OSEnv(func(name string) string { return lookup(p.Environment.Vars, name) })
-	return settings.Load(settings.Session{Start: w.Dir, Args: args, ArgsSeen: true}, env)
+	return settings.Load(settings.Session{Start: w.Dir(), Args: args, ArgsSeen: true}, env)
 }
 
 // claudeHolds refuses where the settings in force, with the mode's own among
@@ -233,7 +233,7 @@ func (p *Plan) ask(w *cli.Process) error {
 		p.notice("%s: checked with %s, found %s", p.CLI, p.entry.Checked, p.report.Version)
 	}
 	if p.CLI == "opencode" && p.mode == mode.ReadOnly {
-		return p.openCodeResolved(w.Dir)
+		return p.openCodeResolved(w.Dir())
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (p *Plan) ask(w *cli.Process) error {
 // have led back to it.
 func (p *Plan) find(w *cli.Process, name string) (string, error) {
 	self := program.NewSelf(mainPackage)
-	search := program.Search{Path: defaultPath, PathExt: lookup(w.Environ, "PATHEXT"), Dir: w.Dir, Skip: self.Is}
+	search := program.Search{Path: defaultPath, PathExt: lookup(w.Environ, "PATHEXT"), Dir: w.Dir(), Skip: self.Is}
 	if path, ok := lookupSet(w.Environ, "PATH"); ok {
 		search.Path = path
 	}

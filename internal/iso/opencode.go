@@ -205,11 +205,11 @@ func openCodeFiles(w *cli.Process, getenv func(string) string) []string {
 		dirs = append(dirs, homePath(w, "~/.config/opencode"))
 	}
 	dirs = append(dirs, homePath(w, "~/.opencode"))
-	for _, d := range upwards(w.Dir) {
+	for _, d := range upwards(w.Dir()) {
 		dirs = append(dirs, d, filepath.Join(d, ".opencode"))
 	}
 	if d := getenv("OPENCODE_CONFIG_DIR"); d != "" {
-		dirs = append(dirs, absolute(w.Dir, d))
+		dirs = append(dirs, absolute(w.Dir(), d))
 	}
 	for _, d := range dirs {
 		if d == "" {
@@ -221,7 +221,7 @@ func openCodeFiles(w *cli.Process, getenv func(string) string) []string {
 	}
 	files = append(files, filepath.Join(dirs[0], "config.json"))
 	if f := getenv("OPENCODE_CONFIG"); f != "" {
-		files = append(files, absolute(w.Dir, f))
+		files = append(files, absolute(w.Dir(), f))
 	}
 	return files
 }

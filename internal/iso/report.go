@@ -111,7 +111,7 @@ func (p *Plan) WriteReport(w *cli.Process, name string) error {
 	if name == "-" {
 		_, err = w.Stdout.Write(line)
 	} else {
-		err = os.WriteFile(absolute(w.Dir, name), line, 0o600)
+		err = os.WriteFile(absolute(w.Dir(), name), line, 0o600)
 	}
 	if err != nil {
 		return cli.Exitf(cli.ExitRefused, "write the report to %s: %s", name, reason(err))

@@ -31,7 +31,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{home: dir + "/home", work: dir + "/work", bin: dir + "/bin"}
-	w.Process = &cli.Process{Name: "agent-iso", Dir: w.work, Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err,
+	w.Process = &cli.Process{Name: "agent-iso", WorkDir: w.work, Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err,
 		Environ: []string{"HOME=" + w.home, "PATH=" + w.bin}}
 	for _, d := range []string{w.home, w.work, w.bin} {
 		if err := os.MkdirAll(d, 0o755); err != nil {

@@ -71,14 +71,14 @@ func NewScan(w *cli.Process, names []string, offline bool) (Scan, error) {
 	slices.SortFunc(table, func(a, b *agentCLI) int { return strings.Compare(a.Name, b.Name) })
 
 	self := program.NewSelf(mainPackage)
-	search := program.Search{Path: defaultPath, PathExt: lookup(w.Environ, "PATHEXT"), Dir: w.Dir, Skip: func(path string, info fs.FileInfo) bool {
+	search := program.Search{Path: defaultPath, PathExt: lookup(w.Environ, "PATHEXT"), Dir: w.Dir(), Skip: func(path string, info fs.FileInfo) bool {
 		return self.Is(path, info) || startsLauncher(path)
 	}}
 	if path, ok := lookupSet(w.Environ, "PATH"); ok {
 		search.Path = path
 	}
 	has := func(name string) bool { _, err := search.Find(name); return err == nil }
-	env := filter(w.Environ, nil, w.Dir).Vars
+	env := filter(w.Environ, nil, w.Dir()).Vars
 	scan := Scan{Schema: scanSchema, Platform: runtime.GOOS, CLIs: make([]Scanned, len(table))}
 	var wait sync.WaitGroup
 	for i, c := range table {
@@ -94,7 +94,7 @@ func NewScan(w *cli.Process, names []string, offline bool) (Scan, error) {
 			continue
 		}
 		wait.Go(func() {
-			v := version(absolute(w.Dir, *entry.Path), env)
+			v := version(absolute(w.Dir(), *entry.Path), env)
 			if v == "" {
 				entry.Notices = append(entry.Notices, "it did not tell its version")
 				return

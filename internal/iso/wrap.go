@@ -78,7 +78,7 @@ func (p *Plan) wrap(w *cli.Process, tool string, config WrapConfig) error {
 		}
 		argv = []string{"srt", "--settings", file}
 	}
-	argv = append(argv, "--", absolute(w.Dir, p.Path))
+	argv = append(argv, "--", absolute(w.Dir(), p.Path))
 	p.Argv = append(argv, p.Argv[1:]...)
 	p.Path = path
 	p.say("wrapped in %s (%s)", tool, path)
@@ -90,8 +90,8 @@ func (p *Plan) wrap(w *cli.Process, tool string, config WrapConfig) error {
 // settings or the configuration deny.
 func (p *Plan) policy(w *cli.Process, config WrapConfig) (policy, error) {
 	getenv := func(name string) string { return lookup(p.Environment.Vars, name) }
-	work, gitDirs := w.Dir, []string(nil)
-	if repo, ok := gitdir.Find(w.Dir, getenv); ok && repo.Root != "" {
+	work, gitDirs := w.Dir(), []string(nil)
+	if repo, ok := gitdir.Find(w.Dir(), getenv); ok && repo.Root != "" {
 		work = repo.Root
 		gitDirs = append(gitDirs, repo.CommonDir, repo.GitDir)
 	}
@@ -149,7 +149,7 @@ func (p *Plan) policy(w *cli.Process, config WrapConfig) (policy, error) {
 			need = append(need, state)
 		}
 	}
-	program := absolute(w.Dir, p.Path)
+	program := absolute(w.Dir(), p.Path)
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		program = real
 	}
@@ -289,8 +289,8 @@ func (pol policy) bwrap(w *cli.Process) []string {
 	for _, path := range masks {
 		args = append(args, "--remount-ro", path)
 	}
-	if w.Dir != "" {
-		args = append(args, "--chdir", w.Dir)
+	if w.Dir() != "" {
+		args = append(args, "--chdir", w.Dir())
 	}
 	return args
 }

@@ -98,7 +98,7 @@ func TestPolicyOfALinkedWorktree(t *testing.T) {
 	git("init", "-q", "main")
 	git("-C", "main", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x")
 	git("-C", "main", "worktree", "add", "-q", "../tree")
-	w.Dir = w.work + "/tree"
+	w.WorkDir = w.work + "/tree"
 	got, _ := wrapped(t, w, "mystery", WrapConfig{})
 	for _, want := range []string{"work/tree write", "work/main/.git write", "work/main/.git/config read", "work/main/.git/hooks read"} {
 		if !slices.Contains(got, want) {
@@ -121,7 +121,7 @@ func TestWrapRefuses(t *testing.T) {
 	}
 	w = newWorld(t)
 	for _, dir := range []string{w.home, filepath.Dir(w.home), "/"} {
-		w.Dir = dir
+		w.WorkDir = dir
 		if _, err := Prepare(w.Process, Request{Name: "claude", Wrap: "bwrap"}); refusal(err) != "E-CONFLICT" || !strings.Contains(err.Error(), dir) {
 			t.Errorf("--wrap in %s: %v, want E-CONFLICT", dir, err)
 		}

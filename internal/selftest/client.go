@@ -68,13 +68,11 @@ func wholeNames(matcher *string, tool string) bool {
 	return matcher == nil || *matcher == "*" || slices.Contains(strings.Split(*matcher, "|"), tool)
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
-
 func codexMatcher(matcher *string, tool string) bool {
 	if matcher == nil || *matcher == "" || *matcher == "*" {
 		return true
 	}
-	if plainName.MatchString(*matcher) {
+	if strings.Trim(*matcher, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" {
 		return *matcher == tool
 	}
 	re, err := regexp.Compile(*matcher)

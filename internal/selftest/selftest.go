@@ -42,7 +42,7 @@ const Refusal = "agent-guard[selftest]: the canary was stopped — this refusal 
 // client gives it at least as long.
 const limit = 30 * time.Second
 
-// Run checks the wiring of h for a session started in p.Dir, and prints what it
+// Run checks the wiring of h for a session started in p.Dir(), and prints what it
 // found. It ends with exit code 1 when a refusal would not reach the client.
 func Run(p *cli.Process, h *hookio.Harness) error {
 	r := &report{p: p}
@@ -110,7 +110,7 @@ func call(h *hookio.Harness, event, dir string) (tool string, input []byte) {
 
 func (r *report) hooks(h *hookio.Harness) {
 	rules, _ := Rules(h.Name)
-	w := find(h.Name, r.p.Dir, r.p.Getenv)
+	w := find(h.Name, r.p.Dir(), r.p.Getenv)
 	for _, problem := range w.problems {
 		r.line("note: %s", problem)
 	}
@@ -120,7 +120,7 @@ func (r *report) hooks(h *hookio.Harness) {
 	file := ""
 	for _, hook := range w.hooks {
 		event := hook.Event
-		tool, input := call(h, event, r.p.Dir)
+		tool, input := call(h, event, r.p.Dir())
 		if !rules.Matches(hook.Matcher, tool) {
 			continue
 		}
@@ -197,7 +197,7 @@ func (r *report) start(hook Hook, input []byte) (Result, error) {
 }
 
 func (r *report) run(ctx context.Context, cmd *exec.Cmd, input []byte) (Result, error) {
-	cmd.Dir, cmd.Env = r.p.Dir, r.p.Environ
+	cmd.Dir, cmd.Env = r.p.Dir(), r.p.Environ
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.WaitDelay = time.Second // for a child that keeps the pipes
 	var stdout, stderr bytes.Buffer
@@ -233,7 +233,7 @@ console.log(JSON.stringify({ blocked }))
 
 func (r *report) openCode() {
 	var found, looked []string
-	for _, place := range plugins(r.p.Dir, r.p.Getenv) {
+	for _, place := range plugins(r.p.Dir(), r.p.Getenv) {
 		looked = append(looked, place.file)
 		if info, err := os.Stat(place.file); err != nil || !info.Mode().IsRegular() {
 			continue
@@ -262,7 +262,7 @@ func (r *report) openCode() {
 			continue
 		}
 		url := "file://" + filepath.ToSlash(file)
-		got, err := r.run(ctx, exec.CommandContext(ctx, node, "--input-type=module", "-e", driver, url, r.p.Dir, Canary), nil)
+		got, err := r.run(ctx, exec.CommandContext(ctx, node, "--input-type=module", "-e", driver, url, r.p.Dir(), Canary), nil)
 		cancel()
 		var answer struct{ Blocked *string }
 		switch {
@@ -296,7 +296,7 @@ func (r *report) program(ctx context.Context) {
 		}
 		path = found
 	}
-	_, input := call(hookio.OpenCode, "", r.p.Dir)
+	_, input := call(hookio.OpenCode, "", r.p.Dir())
 	got, err := r.run(ctx, exec.CommandContext(ctx, path, "--opencode"), input)
 	switch {
 	case err != nil:

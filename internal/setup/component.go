@@ -89,6 +89,7 @@ func components() []Component {
 		{
 			Name:    "agent-guard",
 			Program: "agent-guard",
+			Beside:  []string{"agent-guard-starlark"},
 			Hooks: []Hook{
 				{Event: "PreToolUse", Tools: shellTools, Timeout: 30, Guards: true},
 				{Event: "PreSkillShellCommand", Timeout: 30, Guards: true, Since: "2.1.332"},

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"testing"
 
+	"sallyport/guards"
 	"sallyport/internal/atomicfile"
 	"sallyport/internal/cli"
 )
@@ -765,5 +766,17 @@ func TestAvailableNeedsEveryProgram(t *testing.T) {
 	}
 	if has() {
 		t.Error("status-line is available without the program of its screen")
+	}
+}
+
+// What is installed is what self-protect keeps an agent from changing.
+func TestGuardsKnowWhatIsInstalled(t *testing.T) {
+	known := guards.Programs()
+	for _, c := range components() {
+		for _, name := range append(c.programs(), c.Links...) {
+			if !slices.Contains(known, name) {
+				t.Errorf("%s of %s is not among the programs that self-protect covers", name, c.Name)
+			}
+		}
 	}
 }

@@ -1,19 +1,20 @@
-package plugin
+// Package script reads from the text of a Starlark or Python file what can be
+// known without running it. Its scanner knows strings, comments and brackets;
+// it is linear and never fails.
+package script
 
 import "strings"
 
-// literalTriggers finds the value of a top-level TRIGGERS assignment in a
-// Starlark or Python file without interpreting it.
+// Triggers finds the value of a top-level TRIGGERS assignment.
 //
-// found is false when the file has no TRIGGERS. literal is false when they are
-// not one plain list of plain strings: computed, assigned twice, or changed
-// later. The scan knows strings, comments and brackets, so that an example in a
-// doc string is not taken for the real thing; it is linear and never fails.
-func literalTriggers(src string) (triggers []string, found, literal bool) {
+// found is false when the file has no TRIGGERS; an example in a doc string is
+// none. literal is false when they are not one plain list of plain strings:
+// computed, assigned twice, or changed later.
+func Triggers(src string) (triggers []string, found, literal bool) {
 	if !strings.Contains(src, "TRIGGERS") {
 		return nil, false, false
 	}
-	s := scriptScanner{src: strings.TrimPrefix(src, "\ufeff")}
+	s := scanner{src: strings.TrimPrefix(src, "\ufeff")}
 	literal = true
 	for {
 		tok, ok := s.next()
@@ -34,6 +35,32 @@ func literalTriggers(src string) (triggers []string, found, literal bool) {
 	}
 }
 
+// Title is the string or comment that a file begins with, "" if it begins with
+// something else.
+func Title(src string) string {
+	s := scanner{src: strings.TrimPrefix(src, "\ufeff")}
+	if t, ok := s.next(); ok && t.kind == stringToken {
+		return strings.TrimSpace(t.text)
+	}
+	if comment, ok := strings.CutPrefix(s.src, "#"); ok && !strings.HasPrefix(comment, "!") {
+		line, _, _ := strings.Cut(comment, "\n")
+		return line
+	}
+	return ""
+}
+
+// Depth is how deep the brackets of a file nest.
+func Depth(src string) int {
+	s := scanner{src: src}
+	deepest := 0
+	for {
+		if _, ok := s.next(); !ok {
+			return deepest
+		}
+		deepest = max(deepest, s.depth)
+	}
+}
+
 type tokenKind int
 
 const (
@@ -49,8 +76,8 @@ type token struct {
 	lineStart bool   // stands in the first column, outside brackets
 }
 
-// A scriptScanner splits the common lexical ground of Starlark and Python.
-type scriptScanner struct {
+// A scanner splits the common lexical ground of Starlark and Python.
+type scanner struct {
 	src   string
 	i     int
 	depth int
@@ -63,7 +90,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80
 }
 
-func (s *scriptScanner) next() (token, bool) {
+func (s *scanner) next() (token, bool) {
 	s.newline = s.i == 0
 	for s.i < len(s.src) {
 		c := s.src[s.i]
@@ -115,7 +142,7 @@ func isStringPrefix(w string) bool {
 }
 
 // quoted reads a string whose opening quote stands at s.i.
-func (s *scriptScanner) quoted(prefix string) token {
+func (s *scanner) quoted(prefix string) token {
 	t := token{kind: stringToken, plain: prefix == ""}
 	quote := s.src[s.i : s.i+1]
 	if strings.HasPrefix(s.src[s.i:], strings.Repeat(quote, 3)) {
@@ -149,7 +176,7 @@ func (s *scriptScanner) quoted(prefix string) token {
 
 // list reads what follows the name TRIGGERS: an annotation, "=", and a list,
 // tuple or set of strings that ends the statement.
-func (s *scriptScanner) list() (items []string, ok bool) {
+func (s *scanner) list() (items []string, ok bool) {
 	tok, more := s.next()
 	if more && tok.text == ":" && tok.kind == symbolToken {
 		for {
@@ -188,7 +215,7 @@ func (s *scriptScanner) list() (items []string, ok bool) {
 
 // statementEnds reports whether nothing follows on the line, without taking
 // the next token.
-func (s *scriptScanner) statementEnds() bool {
+func (s *scanner) statementEnds() bool {
 	at := *s
 	tok, more := at.next()
 	return !more || at.newline || tok.kind == symbolToken && tok.text == ";"

@@ -1,11 +1,11 @@
-package plugin
+package script
 
 import (
 	"slices"
 	"testing"
 )
 
-func TestLiteralTriggers(t *testing.T) {
+func TestTriggers(t *testing.T) {
 	tests := []struct {
 		name           string
 		src            string
@@ -42,22 +42,22 @@ func TestLiteralTriggers(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, found, literal := literalTriggers(tt.src)
+			got, found, literal := Triggers(tt.src)
 			if found != tt.found || literal != tt.literal || literal && !slices.Equal(got, tt.want) {
-				t.Errorf("literalTriggers(%q) = %q found %v literal %v, want %q found %v literal %v", tt.src, got, found, literal, tt.want, tt.found, tt.literal)
+				t.Errorf("Triggers(%q) = %q found %v literal %v, want %q found %v literal %v", tt.src, got, found, literal, tt.want, tt.found, tt.literal)
 			}
 		})
 	}
 }
 
-func FuzzLiteralTriggers(f *testing.F) {
+func FuzzTriggers(f *testing.F) {
 	f.Add("TRIGGERS = ['gh']\n")
 	f.Add("'''\nTRIGGERS: list = (\"a\",)")
 	f.Add("\\")
 	f.Fuzz(func(t *testing.T, src string) {
-		got, found, literal := literalTriggers(src)
+		got, found, literal := Triggers(src)
 		if literal && !found || !found && len(got) > 0 {
-			t.Errorf("literalTriggers(%q) = %q found %v literal %v", src, got, found, literal)
+			t.Errorf("Triggers(%q) = %q found %v literal %v", src, got, found, literal)
 		}
 	})
 }

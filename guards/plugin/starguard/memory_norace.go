@@ -1,6 +1,6 @@
 //go:build !race
 
-package plugin
+package starguard
 
 // memoryFactor leaves the limit as it is.
 const memoryFactor = 1

@@ -1,6 +1,6 @@
 //go:build race
 
-package plugin
+package starguard
 
 // memoryFactor makes room for the race detector, which keeps several bytes of
 // its own for each of the program's.

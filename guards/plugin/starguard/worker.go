@@ -1,4 +1,6 @@
-package plugin
+// Package starguard runs Starlark guards for agent-guard, which starts the
+// program around it when the first of them is to judge a command.
+package starguard
 
 import (
 	"bufio"
@@ -15,12 +17,10 @@ import (
 
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
-)
 
-// WorkerArg is the only argument of a process that runs Starlark guards for its
-// parent. A command that loads guards hands such a call to [Work] before it
-// reads its flags.
-const WorkerArg = "--starlark-worker"
+	"sallyport/guards/plugin/script"
+	"sallyport/guards/plugin/wire"
+)
 
 // Limits inside the worker. Steps end loops long before the time does; the
 // process ends itself, or is ended by the system, when a guard wants more
@@ -29,7 +29,7 @@ const (
 	maxSteps     = 20_000_000
 	workerMemory = 512 << 20
 	heapLimit    = 256 << 20
-	maxNesting   = 200
+	maxNesting   = 200 // of brackets
 )
 
 // Work serves requests for Starlark guards until its input ends. A guard sees
@@ -41,7 +41,7 @@ func Work(in io.Reader, out io.Writer) int {
 	time.AfterFunc(time.Minute, func() { os.Exit(4) }) // should the parent be gone
 	w := &worker{in: bufio.NewReader(in), out: out, guards: map[int]*starGuard{}}
 	for {
-		var r request
+		var r wire.Request
 		if err := w.read(&r); err != nil {
 			return 0
 		}
@@ -85,7 +85,7 @@ func (w *worker) write(v any) error {
 	return err
 }
 
-func (w *worker) serve(r *request) (any, error) {
+func (w *worker) serve(r *wire.Request) (any, error) {
 	switch r.Op {
 	case "load":
 		g, err := loadStar(r.Path, r.Source)
@@ -121,7 +121,7 @@ func newThread() *starlark.Thread {
 }
 
 func loadStar(path string, source []byte) (*starGuard, error) {
-	if !shallowBrackets(string(source)) {
+	if script.Depth(string(source)) > maxNesting { // the parser recurses
 		return nil, fmt.Errorf("%s: brackets are nested deeper than %d", path, maxNesting)
 	}
 	globals, err := starlark.ExecFileOptions(&fileOptions, newThread(), path, source, starlark.StringDict{
@@ -153,18 +153,6 @@ func loadStar(path string, source []byte) (*starGuard, error) {
 	return g, nil
 }
 
-// shallowBrackets bounds the nesting that the recursive parser would follow.
-func shallowBrackets(src string) bool {
-	s := scriptScanner{src: src}
-	deepest := 0
-	for {
-		if _, ok := s.next(); !ok {
-			return deepest <= maxNesting
-		}
-		deepest = max(deepest, s.depth)
-	}
-}
-
 // starError is an error with the line it stands for.
 func starError(err error) error {
 	var eval *starlark.EvalError
@@ -181,7 +169,7 @@ func starError(err error) error {
 	return err
 }
 
-func (w *worker) call(g *starGuard, data *contextData) (any, error) {
+func (w *worker) call(g *starGuard, data *wire.Context) (any, error) {
 	if g == nil || data == nil {
 		return nil, errors.New("not loaded")
 	}
@@ -217,7 +205,7 @@ var (
 	_ starlark.Value    = (*starContext)(nil)
 )
 
-func newStarContext(w *worker, d *contextData) *starContext {
+func newStarContext(w *worker, d *wire.Context) *starContext {
 	env := starlark.NewDict(len(d.Env))
 	for k, v := range d.Env {
 		_ = env.SetKey(starlark.String(k), starlark.String(v))
@@ -337,7 +325,7 @@ func (w *worker) member(name string, args []any) (starlark.Value, error) {
 	if err := w.write(map[string]any{"ask": name, "args": args}); err != nil {
 		os.Exit(1)
 	}
-	var m memberAnswer
+	var m wire.MemberAnswer
 	if err := w.read(&m); err != nil {
 		os.Exit(1)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package plugin
+package starguard
 
 // limitMemory does nothing where the system has no limit that Go's runtime can
 // live with; the watcher ends the process instead.

@@ -1,4 +1,4 @@
-package plugin
+package starguard
 
 import "golang.org/x/sys/unix"
 
