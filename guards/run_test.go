@@ -1,6 +1,7 @@
 package guards_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,56 @@ func TestLongTexts(t *testing.T) {
 			t.Errorf("%q: 1000 take %v, 8000 take %v", shape.before+shape.unit, small, large)
 		}
 	}
+}
+
+// cost is the least time of a few looks at a line.
+func cost(line string) time.Duration {
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		judge(line)
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// FuzzCost repeats a piece of shell: eight times as many cost no more than some
+// eight times as much. With "%" in it the pieces differ.
+func FuzzCost(f *testing.F) {
+	for _, g := range guards.Bundled() {
+		for _, e := range g.Examples {
+			if !strings.Contains(e.Command, "%") {
+				f.Add("", e.Command+"; ", "")
+			}
+		}
+	}
+	f.Add("rm -rf ", "a% ", "")
+	f.Add("git commit -m '", "Co-Authored-By: a%\n", "'")
+	f.Add("echo ", "$(a% ", strings.Repeat(")", 8))
+	f.Add("f() { ", "a%() { b; }; ", "}; f")
+	f.Fuzz(func(t *testing.T, before, unit, after string) {
+		if len(unit) == 0 || len(before)+len(unit)+len(after) > 300 {
+			return
+		}
+		line := func(size int) string {
+			var b strings.Builder
+			b.WriteString(before)
+			for i := 0; b.Len() < size; i++ {
+				b.WriteString(strings.ReplaceAll(unit, "%", strconv.Itoa(i)))
+			}
+			b.WriteString(after)
+			return b.String()
+		}
+		const size = 4 << 10
+		var small, large time.Duration
+		for range 3 { // another program may have had the processor
+			small, large = cost(line(size)), cost(line(8*size))
+			if large < 32*small+50*time.Millisecond {
+				return
+			}
+		}
+		t.Errorf("%q, %q, %q: %d KiB take %v, %d KiB take %v", before, unit, after, size>>10, small, 8*size>>10, large)
+	})
 }
 
 func FuzzRun(f *testing.F) {

@@ -95,7 +95,8 @@ func Apply(data []byte, changes ...Change) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}\n")
 	}
-	for i := -1; i < len(changes); i++ {
+	// Without a change the text is checked all the same.
+	for first := true; first || len(changes) > 0; first = false {
 		doc, err := ParseDocument(data)
 		if err != nil {
 			return nil, err
@@ -103,16 +104,20 @@ func Apply(data []byte, changes ...Change) ([]byte, error) {
 		if line, column, ok := doc.Repeated(); ok {
 			return nil, &SyntaxError{line, column, "a member of this name stands here twice"}
 		}
-		if i < 0 {
-			continue // without a change the text is checked all the same
+		if len(changes) == 0 {
+			break
 		}
-		c := changes[i]
-		if c.err != nil {
-			return nil, c.err
+		if out, n := doc.batch(changes); n > 0 {
+			data, changes = out, changes[n:]
+			continue
 		}
-		if data, err = apply(doc, c); err != nil {
+		if changes[0].err != nil {
+			return nil, changes[0].err
+		}
+		if data, err = apply(doc, changes[0]); err != nil {
 			return nil, err
 		}
+		changes = changes[1:]
 	}
 	return data, nil
 }

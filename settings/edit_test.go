@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -393,6 +394,67 @@ func FuzzApply(f *testing.F) {
 			}
 		}
 	})
+}
+
+// oneByOne is what Apply promises for several changes.
+func oneByOne(data []byte, changes ...Change) ([]byte, error) {
+	for _, c := range changes {
+		var err error
+		if data, err = Apply(data, c); err != nil {
+			return nil, err
+		}
+	}
+	return Apply(data)
+}
+
+// FuzzApplyBatch: several changes at once make what they make one by one.
+func FuzzApplyBatch(f *testing.F) {
+	f.Add(`{"a": [1, "x", {"b": null}, [2], 5], "c": 1}`, "s/a/0=2 s/a/1=\"y\" s/c=true s/a/0=3 d/a/4 d/a/3 d/a/1")
+	f.Add("{\n\t\"a\": [\n\t\t1,\n\t\t2,\n\t\t3\n\t]\n}", "d/a/2 d/a/1 d/a/0")
+	f.Add(`[1,2,3,4]`, "d/3 d/1 d/0 d/0 s/0=[1] s/0=1")
+	f.Add(`{"a":{"b":1,"c":2}}`, "s/a/b=3 s/a/c={} s/a/c=1 s/a=1 s/a/b=2")
+	f.Add(`{"a":[1 , 2 ,3 ]}`, "d/a/2 d/a/1 d/a/0 s/a/-=1")
+	f.Fuzz(func(t *testing.T, in, script string) {
+		var changes []Change
+		for word := range strings.SplitSeq(script, " ") {
+			if at, value, ok := strings.Cut(word, "="); ok {
+				changes = append(changes, Set(json.RawMessage(value), Pointer(strings.TrimPrefix(at, "s"))...))
+			} else {
+				changes = append(changes, Delete(Pointer(strings.TrimPrefix(word, "d"))...))
+			}
+		}
+		want, wantErr := oneByOne([]byte(in), changes...)
+		got, err := Apply([]byte(in), changes...)
+		if (err == nil) != (wantErr == nil) || !bytes.Equal(got, want) {
+			t.Errorf("Apply(%q, %q) = %q, %v\nwant %q, %v", in, script, got, err, want, wantErr)
+		}
+	})
+}
+
+// Apply parses once for many changes of one kind.
+func TestApplyIsLinear(t *testing.T) {
+	measure := func(n int) time.Duration {
+		text := `{"a":["` + strings.Repeat(`x","`, n) + `x"]}`
+		var changes []Change
+		for i := range n {
+			changes = append(changes, Set("y", "a", strconv.Itoa(i)))
+		}
+		for i := n - 1; i > 0; i-- {
+			changes = append(changes, Delete("a", strconv.Itoa(i)))
+		}
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			if _, err := Apply([]byte(text), changes...); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	if small, large := measure(500), measure(4000); large > 32*small+50*time.Millisecond {
+		t.Errorf("500 elements take %v, 4000 take %v", small, large)
+	}
 }
 
 func newEditor(t *testing.T) (*Editor, string) {

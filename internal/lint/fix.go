@@ -44,7 +44,7 @@ func repairs(cfg Config, name string, data []byte) (changes []settings.Change) {
 	sandbox, hasSandbox := c.sandbox()
 	isList := func(v *value) bool { return v == nil || v.is(settings.Array) }
 
-	r.report.Findings = nil
+	r.report.Findings, r.all = nil, true
 	apply(r, sandboxRules, c, nil)
 	apply(r, permissionRules, c, nil)
 	var drop []*value

@@ -81,6 +81,7 @@ func (r *Report) JSON(w io.Writer, strict bool) error {
 		Related  []jsonRelated `json:"related"`
 		Baseline bool          `json:"baseline"`
 		Origin   *jsonOrigin   `json:"origin,omitempty"`
+		More     int           `json:"more,omitempty"`
 	}
 	out := struct {
 		Schema string   `json:"schema"`
@@ -103,7 +104,7 @@ func (r *Report) JSON(w io.Writer, strict bool) error {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		jf := jsonFinding{ID: f.ID, Severity: f.Severity.String(), File: f.File, Line: f.Line, Column: f.Column, Pointer: f.Pointer,
-			Path: f.Path, Message: f.Message, Help: f.Help, Related: []jsonRelated{}, Baseline: f.Baseline}
+			Path: f.Path, Message: f.Message, Help: f.Help, Related: []jsonRelated{}, Baseline: f.Baseline, More: f.More}
 		for _, rel := range f.Related {
 			jf.Related = append(jf.Related, jsonRelated{rel.File, rel.Pointer, rel.Line, rel.Column})
 		}
@@ -177,6 +178,9 @@ func (r *Report) SARIF(w io.Writer) error {
 		}
 		if rel != nil {
 			result["relatedLocations"] = rel
+		}
+		if f.More > 0 {
+			result["occurrenceCount"] = 1 + f.More
 		}
 		if f.Origin != nil {
 			result["properties"] = object{"origin": f.Origin.Scope.String()}

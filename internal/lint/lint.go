@@ -15,6 +15,7 @@ package lint
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -66,6 +67,9 @@ type Finding struct {
 	Related      []Related
 	Baseline     bool    // the file is a baseline
 	Origin       *Origin // in merged mode
+	// More is how many findings of the same id, file and severity are not listed
+	// but counted here, beyond the finding's own.
+	More int
 
 	value string // what the fingerprint is made of
 	rank  int    // of the file, in reading order
@@ -104,11 +108,12 @@ type Report struct {
 	unusable bool
 }
 
-// Count is the number of findings of one severity.
+// Count is the number of findings of one severity, with those that are not
+// listed.
 func (r *Report) Count(s Severity) (n int) {
 	for i := range r.Findings {
 		if r.Findings[i].Severity == s {
-			n++
+			n += 1 + r.Findings[i].More
 		}
 	}
 	return n
@@ -149,12 +154,26 @@ type Config struct {
 	Getenv   func(string) string
 }
 
+// maxAlike bounds the listed findings of one id, severity and file. Nobody reads
+// more, and a file of a few MiB could ask for hundreds of thousands.
+const maxAlike = 1000
+
+// A kind of findings are those that maxAlike bounds together.
+type kind struct {
+	file, id string
+	severity Severity
+}
+
 // A run collects the findings of one report.
 type run struct {
 	cfg    Config
 	report *Report
 	ranks  map[string]int
 	rules  map[string]*Rule
+	listed map[kind]int
+	all    bool // list every finding
+
+	nearest map[string]string // see nearestTool
 
 	formsOf  map[string][]string // see forms
 	compared int                 // spent on comparing rules, see maxCompare
@@ -164,7 +183,8 @@ func newRun(cfg Config, mode string) *run {
 	if cfg.Getenv == nil {
 		cfg.Getenv = func(string) string { return "" }
 	}
-	return &run{cfg: cfg, report: &Report{Mode: mode}, ranks: make(map[string]int), rules: byID()}
+	return &run{cfg: cfg, report: &Report{Mode: mode}, ranks: make(map[string]int), rules: byID(), listed: make(map[kind]int),
+		nearest: make(map[string]string)}
 }
 
 // rank registers a file as read, the first time it is named.
@@ -184,11 +204,31 @@ func (r *run) add(f Finding) {
 	if f.ID == "P001" || f.ID == "P002" || f.ID == "P004" {
 		r.report.unusable = true
 	}
-	r.report.Findings = append(r.report.Findings, f)
+	if !r.full(kind{f.File, f.ID, f.Severity}) {
+		r.report.Findings = append(r.report.Findings, f)
+	}
 }
 
-// done sorts the findings: file, id, position.
+// full counts a finding, and reports that it is not to be listed.
+func (r *run) full(k kind) bool {
+	r.listed[k]++
+	return !r.all && r.listed[k] > maxAlike
+}
+
+// done sorts the findings: file, id, position. The last of too many alike says so.
 func (r *run) done() *Report {
+	last := make(map[kind]int)
+	for i := range r.report.Findings {
+		f := &r.report.Findings[i]
+		last[kind{f.File, f.ID, f.Severity}] = i
+	}
+	for k, i := range last {
+		if more := r.listed[k] - maxAlike; more > 0 && !r.all {
+			f := &r.report.Findings[i]
+			f.More = more
+			f.Message += fmt.Sprintf(" (%d more like this are not listed)", more)
+		}
+	}
 	slices.SortStableFunc(r.report.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.ID, b.ID),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -236,8 +276,29 @@ func related(vs ...*value) option {
 	}
 }
 
+// spare reports that a finding would not be listed, and counts it then, before
+// its texts are made.
+func (r reporter) spare(file string, opts []option) bool {
+	f := Finding{Severity: r.rule.Severity}
+	k := kind{file, r.rule.ID, f.Severity}
+	if r.run.listed[k] < maxAlike && len(opts) == 0 {
+		return false
+	}
+	for _, o := range opts {
+		o(&f)
+	}
+	k.severity = f.Severity
+	if r.run.all || r.run.listed[k] < maxAlike {
+		return false
+	}
+	return r.run.full(k)
+}
+
 // at reports a value that is there.
 func (r reporter) at(v *value, message string, opts ...option) {
+	if r.spare(v.file.name, opts) {
+		return
+	}
 	line, column := v.position()
 	f := Finding{ID: r.rule.ID, Severity: r.rule.Severity, File: v.file.name, Line: line, Column: column,
 		Pointer: v.pointer(), Path: v.path(), Message: message, Help: r.rule.Fix, value: v.compact()}
@@ -254,6 +315,9 @@ func (r reporter) under(v *value, path []string, message string, opts ...option)
 			break
 		}
 		at = next
+	}
+	if r.spare(at.file.name, opts) {
+		return
 	}
 	line, column := at.position()
 	base := v.steps()

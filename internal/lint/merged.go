@@ -49,6 +49,8 @@ type merge struct {
 	stack  *settings.Stack
 	layers []*claude // strongest first
 	root   *value    // what the session gets
+
+	entries map[*value]map[string]bool // texts of the lists that addEntry has seen
 }
 
 // Merged checks what a session gets from all scopes together. Without named
@@ -56,7 +58,7 @@ type merge struct {
 // working directory.
 func Merged(cfg Config, scopes Scopes, dump bool) *Report {
 	r := newRun(cfg, "merged")
-	m := &merge{run: r}
+	m := &merge{run: r, entries: make(map[*value]map[string]bool)}
 	env := settings.OSEnv(r.cfg.Getenv)
 	env.Home = cfg.Home
 	session := settings.Session{Start: cfg.Dir}
@@ -330,9 +332,21 @@ func (m *merge) addEntry(sandbox *value, section, list, text string, from *value
 		return v
 	}
 	at := child(child(sandbox, section, settings.Object), list, settings.Array)
-	if !at.is(settings.Array) || slices.ContainsFunc(at.kids, func(e *value) bool { return e.text == text }) {
+	if !at.is(settings.Array) {
 		return
 	}
+	texts := m.entries[at]
+	if texts == nil {
+		texts = make(map[string]bool, len(at.kids))
+		for _, e := range at.kids {
+			texts[e.text] = true
+		}
+		m.entries[at] = texts
+	}
+	if texts[text] {
+		return
+	}
+	texts[text] = true
 	entry := *from
 	entry.text = text
 	entry.node = settings.Node{}

@@ -12,16 +12,19 @@ import (
 	"sallyport/settings"
 )
 
-// maxInput bounds every file. The largest settings file that the client takes
-// on its command line is half as long.
-const maxInput = 4 << 20
+// maxInput bounds every file. The client takes no settings longer than this on
+// its command line; no list that people keep comes near.
+const maxInput = 2 << 20
+
+// maxValues bounds what rules are asked about: each of them looks at each value.
+const maxValues = 25_000
 
 var parseRules = []check[*file]{
 	{Rule: Rule{ID: "P001", Severity: Error,
 		Summary: "a file that was named or is required is missing or cannot be read (exit 2)",
 		Why:     "what cannot be read cannot be vouched for",
 		Example: "sandbox-lint --settings no-such-file.json",
-		Fix:     "name a regular file of at most 4 MiB that this user may read"}},
+		Fix:     "name a regular file of at most 2 MiB and 25,000 values that this user may read"}},
 	{Rule: Rule{ID: "P002", Severity: Error,
 		Summary: "a file is not valid JSON or TOML (exit 2); OpenCode's alone may hold comments and trailing commas",
 		Why:     "the client drops a settings file with a syntax error whole, and runs without everything in it",
@@ -115,6 +118,10 @@ func (r *run) document(f *file, comments bool) (*settings.Document, bool) {
 		r.in("P002", f.name, "not valid UTF-8, which JSON has to be", "", place(line, column))
 		return nil, false
 	}
+	if countValues(f.data) > maxValues {
+		r.in("P001", f.name, fmt.Sprintf("holds more than %d values", maxValues), "")
+		return nil, false
+	}
 	parse := settings.ParseDocument
 	if comments {
 		parse = settings.ParseJSONC
@@ -130,6 +137,26 @@ func (r *run) document(f *file, comments bool) (*settings.Document, bool) {
 		return nil, false
 	}
 	return doc, true
+}
+
+// countValues counts the members and elements of a JSON text.
+func countValues(data []byte) (n int) {
+	quoted := false
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			quoted = !quoted
+		case '\\':
+			if quoted {
+				i++
+			}
+		case ',', '[', '{':
+			if !quoted {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func place(line, column int) option {

@@ -228,7 +228,7 @@ var permissionRules = []check[*claude]{
 				return
 			}
 			advice := "see the client's list of tools"
-			if near := nearestTool(p.tool); near != "" {
+			if near := c.run.nearestTool(p.tool); near != "" {
 				better := near
 				if p.hasSpec {
 					better += "(" + p.spec + ")"

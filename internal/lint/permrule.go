@@ -91,7 +91,7 @@ func (p *permission) parameter() (name string, ok bool) {
 		return "", false
 	}
 	if known, listed := toolParameters[p.tool]; listed {
-		return name, slices.Contains(strings.Fields(known), name)
+		return name, slices.Contains(known, name)
 	}
 	// Of the others only some have a syntax with a colon in it.
 	switch p.tool {
@@ -113,23 +113,23 @@ func isIdentifier(s string) bool {
 
 // toolParameters are the scalar inputs of tools whose rules have a syntax of
 // their own.
-var toolParameters = map[string]string{
-	"Bash":         "command description timeout run_in_background dangerouslyDisableSandbox",
-	"PowerShell":   "command description timeout run_in_background dangerouslyDisableSandbox",
-	"Monitor":      "command description timeout",
-	"Read":         "file_path offset limit pages",
-	"Edit":         "file_path old_string new_string replace_all",
-	"Write":        "file_path content",
-	"MultiEdit":    "file_path edits",
-	"NotebookEdit": "notebook_path cell_id new_source cell_type edit_mode",
-	"NotebookRead": "notebook_path cell_id",
-	"Glob":         "pattern path",
-	"Grep":         "pattern path glob type output_mode multiline head_limit",
-	"LS":           "path ignore",
-	"WebFetch":     "url prompt",
-	"WebSearch":    "query allowed_domains blocked_domains",
-	"Agent":        "model subagent_type prompt description run_in_background isolation resume name mode",
-	"Task":         "model subagent_type prompt description run_in_background isolation resume name mode",
+var toolParameters = map[string][]string{
+	"Bash":         {"command", "description", "timeout", "run_in_background", "dangerouslyDisableSandbox"},
+	"PowerShell":   {"command", "description", "timeout", "run_in_background", "dangerouslyDisableSandbox"},
+	"Monitor":      {"command", "description", "timeout"},
+	"Read":         {"file_path", "offset", "limit", "pages"},
+	"Edit":         {"file_path", "old_string", "new_string", "replace_all"},
+	"Write":        {"file_path", "content"},
+	"MultiEdit":    {"file_path", "edits"},
+	"NotebookEdit": {"notebook_path", "cell_id", "new_source", "cell_type", "edit_mode"},
+	"NotebookRead": {"notebook_path", "cell_id"},
+	"Glob":         {"pattern", "path"},
+	"Grep":         {"pattern", "path", "glob", "type", "output_mode", "multiline", "head_limit"},
+	"LS":           {"path", "ignore"},
+	"WebFetch":     {"url", "prompt"},
+	"WebSearch":    {"query", "allowed_domains", "blocked_domains"},
+	"Agent":        {"model", "subagent_type", "prompt", "description", "run_in_background", "isolation", "resume", "name", "mode"},
+	"Task":         {"model", "subagent_type", "prompt", "description", "run_in_background", "isolation", "resume", "name", "mode"},
 }
 
 // mainParameter names the field that a tool's rules are about: no rule can

@@ -19,8 +19,20 @@ var clientTools = []string{
 
 func knownTool(name string) bool { return slices.Contains(clientTools, name) }
 
+// maxNames bounds the mistyped names that a tool is looked for.
+const maxNames = 1000
+
 // nearestTool is the tool a mistyped name most likely means, empty if none is
 // near.
+func (r *run) nearestTool(name string) string {
+	tool, known := r.nearest[name]
+	if !known && len(r.nearest) < maxNames {
+		tool = nearestTool(name)
+		r.nearest[name] = tool
+	}
+	return tool
+}
+
 func nearestTool(name string) string {
 	best, distance := "", 3
 	if len(name) > 40 {
@@ -29,6 +41,9 @@ func nearestTool(name string) string {
 	for _, tool := range clientTools {
 		d := 0
 		if !strings.EqualFold(tool, name) {
+			if n := len(tool) - len(name); n >= distance || -n >= distance {
+				continue
+			}
 			d = editDistance(strings.ToLower(name), strings.ToLower(tool))
 			if d >= len(tool)-1 {
 				continue

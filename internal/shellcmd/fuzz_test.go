@@ -42,8 +42,30 @@ func FuzzParse(f *testing.F) {
 			check(t, l)
 			c.File(c.Args[0])
 			c.MayName("git")
+			for _, a := range c.Args {
+				for i := range a.raw {
+					rest, ok := a.After(a.raw[:i])
+					if !ok || rest.raw != a.raw[i:] {
+						t.Fatalf("%q: %q without its first %d bytes is %q", src, a.raw, i, rest.raw)
+					}
+					checkWord(t, l, rest)
+				}
+			}
 		}
 	})
+}
+
+func checkWord(t *testing.T, l *Line, a Word) {
+	t.Helper()
+	if a.Static == (len(a.Parts) > 0) || a.Static && a.Glob {
+		t.Errorf("%q: word %+v", l.Source, a)
+	}
+	if a.src >= 0 && a.Static && (a.src+len(a.Value) > len(l.Source) || l.Source[a.src:a.src+len(a.Value)] != a.Value) {
+		t.Errorf("%q: %q does not stand at %d", l.Source, a.Value, a.src)
+	}
+	if strings.Contains(a.Value, otherMark) {
+		t.Errorf("%q: a mark shows in %q", l.Source, a.Value)
+	}
 }
 
 func check(t *testing.T, l *Line) {
@@ -60,15 +82,7 @@ func check(t *testing.T, l *Line) {
 		span("command", c.Pos, c.End)
 		for _, a := range c.Args {
 			span("word", a.Pos, a.End)
-			if a.Static == (len(a.Parts) > 0) || a.Static && a.Glob {
-				t.Errorf("%q: word %+v", l.Source, a)
-			}
-			if a.src >= 0 && a.Static && (a.src+len(a.Value) > len(l.Source) || l.Source[a.src:a.src+len(a.Value)] != a.Value) {
-				t.Errorf("%q: %q does not stand at %d", l.Source, a.Value, a.src)
-			}
-			if strings.Contains(a.Value, otherMark) {
-				t.Errorf("%q: a mark shows in %q", l.Source, a.Value)
-			}
+			checkWord(t, l, a)
 		}
 		if c.Dir.Unknown && c.Dir.Path != "" {
 			t.Errorf("%q: unknown directory %q", l.Source, c.Dir.Path)

@@ -159,6 +159,33 @@ func (w *walker) parts(s string) (parts []Part, value string) {
 	return parts, unescapeRaw(val.String())
 }
 
+// partsAfter takes a prefix of the marked text off its parts. known is how much of
+// the prefix the known value holds.
+func partsAfter(parts []Part, prefix string) (rest []Part, known int) {
+	rest = append([]Part(nil), parts...)
+	for i := 0; i < len(prefix); {
+		if len(rest) > 0 && rest[0].Kind != Literal {
+			if rest[0].Kind == Glob || rest[0].Kind == Tilde {
+				known += len(rest[0].Text)
+			}
+			rest, i = rest[1:], i+markWidth
+			continue
+		}
+		n := 1
+		if prefix[i] == markLead {
+			n = markWidth // a raw rune, which stands for one byte
+		}
+		i += n
+		known++
+		if len(rest) > 0 {
+			if rest[0].Text = rest[0].Text[1:]; rest[0].Text == "" {
+				rest = rest[1:]
+			}
+		}
+	}
+	return rest, known
+}
+
 // hasMark reports whether s has an unknown piece; raw bytes are none.
 func (w *walker) hasMark(s string) bool {
 	for i := strings.IndexByte(s, markLead); i >= 0 && i < len(s); {

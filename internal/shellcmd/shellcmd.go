@@ -143,30 +143,36 @@ const (
 	Other
 )
 
-// After returns the rest of w after a literal prefix, keeping what is dynamic
-// in it, and whether w has the prefix. It serves attached values (--body=…).
+// After returns the rest of w after a prefix, keeping what is dynamic in it, and
+// whether w has the prefix. It serves attached values (--body=…).
 func (w Word) After(prefix string) (Word, bool) {
 	if !strings.HasPrefix(w.raw, prefix) {
 		return Word{}, false
 	}
-	if w.Static {
-		w.Value = w.Value[len(prefix):]
-		w.raw = w.Value
-		if w.src >= 0 {
-			w.src += len(prefix)
+	known := len(prefix)
+	if isStatic(prefix) && (len(w.Parts) == 0 || len(w.Parts[0].Text) > known) {
+		if len(w.Parts) > 0 {
+			w.Parts = append([]Part(nil), w.Parts...)
+			w.Parts[0].Text = w.Parts[0].Text[known:]
 		}
-		return w, true
+	} else {
+		w.Parts, known = partsAfter(w.Parts, prefix)
+		w.Glob, w.Static = false, true
+		for _, p := range w.Parts {
+			w.Glob = w.Glob || p.Kind == Glob
+			w.Static = w.Static && p.Kind == Literal
+		}
+		if w.Static {
+			w.Parts = nil
+		}
 	}
 	w.raw = w.raw[len(prefix):]
-	w.src = -1
-	if len(w.Parts) > 0 && w.Parts[0].Kind == Literal {
-		parts := append([]Part(nil), w.Parts...)
-		if parts[0].Text = parts[0].Text[len(prefix):]; parts[0].Text == "" {
-			parts = parts[1:]
-		}
-		w.Parts = parts
+	w.Value = w.Value[known:]
+	if !w.Static {
+		w.src = -1
+	} else if w.src >= 0 {
+		w.src += known
 	}
-	w.Value = w.Value[len(prefix):]
 	return w, true
 }
 
