@@ -149,6 +149,7 @@ func (w *walker) parts(s string) (parts []Part, value string) {
 			continue
 		}
 		flush()
+		p.Text = unescapeRaw(p.Text)
 		parts = append(parts, p)
 		if p.Kind == Glob || p.Kind == Tilde {
 			val.WriteString(p.Text)
