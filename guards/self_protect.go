@@ -224,19 +224,9 @@ func checkSelfProtect(c *Call) []Finding {
 			}}
 		}
 	}
-	if name := c.Name(); name == "find" || name == "rm" {
-		for _, w := range c.Args[1:] {
-			if name == "find" && strings.HasPrefix(w.Value, "-") {
-				break
-			}
-			if name == "find" && deletesFound(c) && namesProtected(c) {
-				return []Finding{{Found: Quote("find") + " that deletes the agent's settings by their name", Why: "they bind the agent", Fix: fix, Words: []string{"-delete"}}}
-			}
-			if p, ok := c.Path(tildeless(c, w)); ok && name == "find" && len(find(c)) == 0 && deletesFound(c) {
-				if why := c.run.protected(p, true); why != "" {
-					return []Finding{{Found: Quote("find "+w.String()) + " with -delete", Why: why, Fix: fix, Words: []string{w.String()}}}
-				}
-			}
+	if c.Name() == "find" && deletesFound(c) {
+		if f := foundAndDeleted(c, fix); f != nil {
+			return f
 		}
 	}
 	if f := trustsRepository(c, fix); f != nil {
@@ -249,6 +239,32 @@ func checkSelfProtect(c *Call) []Finding {
 		return f
 	}
 	return inlineWrite(c, fix)
+}
+
+// foundAndDeleted looks at a find with -delete: the names that it looks for, and
+// where it looks if the guard against loss has nothing to say.
+func foundAndDeleted(c *Call, fix string) []Finding {
+	var roots []shellcmd.Word
+	for _, w := range c.Args[1:] {
+		if strings.HasPrefix(w.Value, "-") {
+			break
+		}
+		roots = append(roots, w)
+	}
+	switch {
+	case namesProtected(c):
+		return []Finding{{Found: Quote("find") + " that deletes the agent's settings by their name", Why: "they bind the agent", Fix: fix, Words: []string{"-delete"}}}
+	case len(find(c)) > 0:
+		return nil
+	}
+	for _, w := range roots {
+		if p, ok := c.Path(tildeless(c, w)); ok {
+			if why := c.run.protected(p, true); why != "" {
+				return []Finding{{Found: Quote("find "+w.String()) + " with -delete", Why: why, Fix: fix, Words: []string{w.String()}}}
+			}
+		}
+	}
+	return nil
 }
 
 // trustsRepository finds the command with which a person lets a repository add
