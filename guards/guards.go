@@ -147,6 +147,9 @@ type Call struct {
 	name string
 	via  []string // what reached it beside Command.Via: git alias, rebase --exec
 	run  *run
+
+	changed  []target // see targets; nil: not looked at
+	contents []int    // see namesContents
 }
 
 // Name is [shellcmd.Command.Name].

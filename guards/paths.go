@@ -40,7 +40,8 @@ func within(p, dir string) bool {
 	if dir == "" {
 		return false
 	}
-	return p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/")
+	top := strings.TrimSuffix(dir, "/")
+	return p == dir || len(p) > len(top) && p[len(top)] == '/' && p[:len(top)] == top
 }
 
 func base(p string) string { return path.Base(p) }

@@ -148,6 +148,7 @@ type run struct {
 	// What follows is filled on first use, so that the cost of a long line
 	// stays linear.
 	homes    []string                   // lower case, links resolved
+	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected
 	links    []lineLink                 // symbolic links that the line makes
 	linked   bool                       // links is filled

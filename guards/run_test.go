@@ -152,6 +152,46 @@ func cost(line string) time.Duration {
 	return best
 }
 
+// programs are command lines that guards look into.
+func programs() []string {
+	list := strings.Fields(`find rm cp mv ln tee dd chmod chown shred truncate tar unzip zip rsync scp ssh sed awk perl python3
+		node ruby php xargs parallel env sudo nice timeout watch bash sh eval source docker podman kubectl make curl wget crontab patch install
+		mkfs mount cat less grep base64 openssl gpg aws jq vim emacs git gh npm pip cargo go terraform systemctl kill osascript printf echo export
+		unset alias trap set test cd pushd exec time`)
+	list = append(list, "git commit", "git push", "git push origin", "git reset --hard", "git checkout", "git restore", "git clean", "git branch -D",
+		"git stash", "git config", "git -c", "git add", "git rm", "git tag -d", "git worktree remove", "git rebase", "git am", "git notes add",
+		"gh pr create", "gh pr comment 1", "gh api", "gh issue edit 1", "gh repo delete", "gh pr edit 1", "docker run", "docker run -v", "find . -name", "find . -exec",
+		"xargs -I{} sh -c", "sh -c", "env -S", "tar -cf x", "tar -xf x -C", "rsync -a --delete", "sed -i -e", "ssh host", "parallel -j4", "agent-guard", "claude")
+	return list
+}
+
+// TestManyOperands gives programs that guards look into thousands of operands.
+func TestManyOperands(t *testing.T) {
+	for _, program := range programs() {
+		for _, unit := range []string{"a% ", "-x% ", "--opt%=v ", "-f % ", "a%:/b% ", "$x% ", "$(a%) ", "'a b%' ", "> f% ", "| cat ", "a%* ", "{a,b}% ", "A%=b "} {
+			line := func(size int) string {
+				var b strings.Builder
+				b.WriteString(program + " ")
+				for i := 0; b.Len() < size; i++ {
+					b.WriteString(strings.ReplaceAll(unit, "%", strconv.Itoa(i)))
+				}
+				return b.String()
+			}
+			var small, large time.Duration
+			for range 3 {
+				small, large = cost(line(2<<10)), cost(line(16<<10))
+				if large < 32*small+20*time.Millisecond {
+					small = 0
+					break
+				}
+			}
+			if small > 0 {
+				t.Errorf("%s %s…: 2 KiB take %v, 16 KiB take %v", program, unit, small, large)
+			}
+		}
+	}
+}
+
 // FuzzCost repeats a piece of shell: eight times as many cost no more than some
 // eight times as much. With "%" in it the pieces differ.
 func FuzzCost(f *testing.F) {
@@ -163,6 +203,7 @@ func FuzzCost(f *testing.F) {
 		}
 	}
 	f.Add("rm -rf ", "a% ", "")
+	f.Add("", "find ", "r")
 	f.Add("git commit -m '", "Co-Authored-By: a%\n", "'")
 	f.Add("echo ", "$(a% ", strings.Repeat(")", 8))
 	f.Add("f() { ", "a%() { b; }; ", "}; f")

@@ -112,57 +112,38 @@ func (r *run) protectedName(p string, tree bool) string {
 			}
 		}
 	}
-	homes := r.homeDirs()
-	inDir := func(dir string, why string) string {
-		if !within(low, dir) {
-			return ""
-		}
-		rest := strings.TrimPrefix(strings.TrimPrefix(low, dir), "/")
-		first, _, _ := strings.Cut(rest, "/")
-		for _, s := range sessionFiles {
-			if first == s {
-				return ""
-			}
-		}
-		return why
-	}
-	for _, h := range homes {
-		if !within(low, h) && !within(h, low) {
+	b := r.protectedPlaces()
+	for _, h := range b.homes {
+		if !within(low, h.dir) && !within(h.dir, low) {
 			continue
 		}
-		for _, f := range homeFiles {
-			full := h + "/" + f
-			if dir, isDir := strings.CutSuffix(full, "/"); isDir {
-				if why := inDir(dir, "it is the configuration that binds the agent"); why != "" {
-					return why
-				}
-			} else if low == full {
+		for _, dir := range h.dirs {
+			if within(low, dir) && !sessionFile(low, dir) {
 				return "it is the configuration that binds the agent"
 			}
 		}
-		if tree && low == h && low != "/" {
+		if slices.Contains(h.files, low) {
+			return "it is the configuration that binds the agent"
+		}
+		if tree && low == h.dir && low != "/" {
 			return "" // a whole home is the destructive guard's
 		}
 	}
-	if dir, ok := r.env("CLAUDE_CONFIG_DIR"); ok && isAbs(dir) {
-		if why := inDir(strings.ToLower(clean(dir)), "it is the configuration that binds the agent"); why != "" {
-			return why
-		}
+	if within(low, b.client) && !sessionFile(low, b.client) {
+		return "it is the configuration that binds the agent"
 	}
-	for _, v := range [...]string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
-		if dir, ok := r.env(v); ok && isAbs(dir) && within(low, strings.ToLower(clean(dir+"/sallyport"))) {
+	for _, dir := range b.own {
+		if within(low, dir) {
 			return "it is this product's own configuration"
 		}
 	}
-	for _, f := range machineFiles {
-		if within(low, strings.ToLower(strings.TrimSuffix(f, "/"))) {
+	for _, dir := range b.machine {
+		if within(low, dir) {
 			return "it is the configuration of this machine"
 		}
 	}
-	for _, self := range r.in.Self {
-		if low == strings.ToLower(clean(self)) {
-			return "it is a program of this product"
-		}
+	if b.programs[low] {
+		return "it is a program of this product"
 	}
 	if tree {
 		for _, dir := range [...]string{".claude", ".sallyport", ".codex", ".gemini", ".cursor", ".qwen", ".opencode", ".kiro", ".copilot"} {
@@ -172,6 +153,62 @@ func (r *run) protectedName(p string, tree bool) string {
 		}
 	}
 	return ""
+}
+
+// protectedPlaces are the absolute names that protectedName looks for, in lower
+// case: a line can have some hundred thousand targets to compare with them.
+type protectedPlaces struct {
+	homes    []protectedHome
+	client   string // the directory that CLAUDE_CONFIG_DIR names
+	own      []string
+	machine  []string
+	programs map[string]bool
+}
+
+type protectedHome struct {
+	dir         string
+	dirs, files []string
+}
+
+func (r *run) protectedPlaces() *protectedPlaces {
+	if r.places != nil {
+		return r.places
+	}
+	b := &protectedPlaces{programs: map[string]bool{}}
+	for _, h := range r.homeDirs() {
+		home := protectedHome{dir: h}
+		for _, f := range homeFiles {
+			if dir, isDir := strings.CutSuffix(h+"/"+f, "/"); isDir {
+				home.dirs = append(home.dirs, dir)
+			} else {
+				home.files = append(home.files, dir)
+			}
+		}
+		b.homes = append(b.homes, home)
+	}
+	if dir, ok := r.env("CLAUDE_CONFIG_DIR"); ok && isAbs(dir) {
+		b.client = strings.ToLower(clean(dir))
+	}
+	for _, v := range [...]string{"XDG_CONFIG_HOME", "XDG_STATE_HOME"} {
+		if dir, ok := r.env(v); ok && isAbs(dir) {
+			b.own = append(b.own, strings.ToLower(clean(dir+"/sallyport")))
+		}
+	}
+	for _, f := range machineFiles {
+		b.machine = append(b.machine, strings.ToLower(strings.TrimSuffix(f, "/")))
+	}
+	for _, self := range r.in.Self {
+		b.programs[strings.ToLower(clean(self))] = true
+	}
+	r.places = b
+	return b
+}
+
+// sessionFile reports that what stands below dir is what the client itself keeps
+// there for a session.
+func sessionFile(low, dir string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(low, dir), "/"), "/")
+	return slices.Contains(sessionFiles, first)
 }
 
 // homeDirs are the home directories, as given and with links resolved, in lower
@@ -440,12 +477,8 @@ func (c *Call) guarded(t target) (why, name string) {
 	// What is copied, moved or linked to a name that is not there yet makes the
 	// whole directory.
 	whole = whole || t.effect == writes && t.path == w.Value && (c.replacesLink(t) || (t.how == "cp" || t.how == "mv" || t.how == "ln") && !c.run.world.Stat(p).Exists)
-	if t.how == "rsync" && !whole {
-		// "dir/" as a source stands for what is in it.
-		for _, src := range c.Args[1:] {
-			whole = whole || src.Pos != w.Pos && strings.HasSuffix(src.Value, "/")
-		}
-	}
+	// "dir/" as a source stands for what is in it.
+	whole = whole || t.how == "rsync" && c.namesContents(w)
 	if t.effect == moves || t.effect == deletes && whole {
 		// What holds the product's own files goes with them.
 		for _, h := range c.run.homeDirs() {
@@ -469,6 +502,21 @@ func (c *Call) guarded(t target) (why, name string) {
 		}
 	}
 	return "", ""
+}
+
+// namesContents reports that a word other than w ends with a slash.
+func (c *Call) namesContents(w shellcmd.Word) bool {
+	if c.contents == nil {
+		c.contents = []int{}
+		for _, a := range c.Args[1:] {
+			if strings.HasSuffix(a.Value, "/") && (len(c.contents) == 0 || c.contents[0] != a.Pos) {
+				if c.contents = append(c.contents, a.Pos); len(c.contents) == 2 {
+					break
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(c.contents, func(pos int) bool { return pos != w.Pos })
 }
 
 // listed looks at names that a listing of the line hands on, as in

@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -98,6 +99,15 @@ func (c *Call) parse(letters string, longs ...string) *args {
 
 // targets are the files that c changes, as far as its name and words tell.
 func (c *Call) targets() []target {
+	if c.changed == nil {
+		if c.changed = c.findTargets(); c.changed == nil {
+			c.changed = []target{}
+		}
+	}
+	return c.changed
+}
+
+func (c *Call) findTargets() []target {
 	var out []target
 	for _, r := range c.Redirs {
 		switch r.Op {
@@ -114,6 +124,7 @@ func (c *Call) targets() []target {
 		return out
 	}
 	add := func(how string, e effect, words ...shellcmd.Word) {
+		out = slices.Grow(out, len(words))
 		for _, w := range words {
 			out = append(out, target{word: w, path: w.Value, effect: e, how: how})
 		}
@@ -151,6 +162,7 @@ func (c *Call) targets() []target {
 		}
 		n := len(out)
 		add(name, writes, dir)
+		out = slices.Grow(out, len(sources))
 		for _, s := range sources {
 			// Into a directory the file keeps its name.
 			out = append(out, target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + base(slashed(s.Value)), effect: writes, how: name})
