@@ -157,14 +157,17 @@ func (c *Call) requiresValue(w shellcmd.Word) bool {
 }
 
 func (c *Call) home() string {
-	h, _ := c.run.env("HOME")
-	if h == "" {
-		h, _ = c.run.env("USERPROFILE")
+	if c.run.home == nil {
+		h, _ := c.run.env("HOME")
+		if h == "" {
+			h, _ = c.run.env("USERPROFILE")
+		}
+		if h != "" {
+			h = clean(h)
+		}
+		c.run.home = &h
 	}
-	if h == "" {
-		return ""
-	}
-	return clean(h)
+	return *c.run.home
 }
 
 // projectRoot is the root of the session's project.

@@ -147,6 +147,7 @@ type run struct {
 
 	// What follows is filled on first use, so that the cost of a long line
 	// stays linear.
+	home     *string                    // as the environment names it; nil: not asked yet
 	homes    []string                   // lower case, links resolved
 	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected

@@ -97,7 +97,7 @@ func (r *run) protected(p string, tree bool) string {
 	if r.protects == nil {
 		r.protects = map[protectedPath]string{}
 	}
-	if len(p) < 1000 {
+	if len(p) < 1000 && len(r.protects) < 4096 {
 		r.protects[key] = why
 	}
 	return why

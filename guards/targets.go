@@ -50,6 +50,7 @@ func (a *args) has(names ...string) bool {
 func (c *Call) parse(letters string, longs ...string) *args {
 	a := &args{flags: map[string]shellcmd.Word{}}
 	rest := c.Args[1:]
+	a.operands = make([]shellcmd.Word, 0, len(rest))
 	for i := 0; i < len(rest); i++ {
 		w := rest[i]
 		s := w.Value

@@ -3,6 +3,7 @@ package agentguard
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 
 	"sallyport/guards"
@@ -13,6 +14,9 @@ import (
 	"sallyport/internal/shellcmd"
 )
 
+// longEvent is more than nearly every event has.
+const longEvent = 64 << 10
+
 // Hook answers one event on standard input, in the way of the harness, and
 // returns the exit code. Input that cannot be read gets no answer, unless
 // on_error in the configuration asks for one.
@@ -21,6 +25,9 @@ func Hook(p *cli.Process, opt *Options) int {
 	if err != nil {
 		p.Debugf("input: %v", err)
 		return reply(p, opt.Harness, nil, failure(p, opt, "the event could not be read"))
+	}
+	if len(raw) > longEvent {
+		debug.SetGCPercent(400) // the process ends before memory matters
 	}
 	ev, err := opt.Harness.Decode(raw)
 	if err != nil {

@@ -41,6 +41,7 @@ type World struct {
 	memo    map[string]answer
 	roots   map[string]answer
 	real    map[string]string
+	dirs    map[string]*listing
 	filters map[string][]string
 	aliases map[string]string // of gh; nil: not read yet
 }
@@ -58,7 +59,7 @@ func New(environ []string, debugf func(format string, args ...any)) *World {
 	if debugf == nil {
 		debugf = func(string, ...any) {}
 	}
-	w := &World{environ: environ, debugf: debugf, memo: map[string]answer{}, roots: map[string]answer{}, real: map[string]string{}}
+	w := &World{environ: environ, debugf: debugf, memo: map[string]answer{}, roots: map[string]answer{}, real: map[string]string{}, dirs: map[string]*listing{}}
 	w.getenv = func(name string) string {
 		for i := len(environ) - 1; i >= 0; i-- {
 			if k, v, ok := strings.Cut(environ[i], "="); ok && k == name {
@@ -243,13 +244,16 @@ func (b *bounded) Write(p []byte) (int, error) {
 // ReadFile implements [guards.World]. Only regular files are read, so that a
 // pipe or a device cannot hold the hook up.
 func (w *World) ReadFile(path string, limit int) ([]byte, bool) {
+	if w.missing(path) {
+		return nil, false
+	}
 	data, err := regularfile.Read(path, int64(limit))
 	return data, err == nil
 }
 
 // Stat implements [guards.World].
 func (w *World) Stat(path string) guards.File {
-	st, err := os.Lstat(path)
+	st, err := w.lstat(path)
 	if err != nil {
 		return guards.File{}
 	}
@@ -270,13 +274,24 @@ func (w *World) Resolve(path string) string {
 	if !filepath.IsAbs(path) || len(path) > maxPath {
 		return path
 	}
+	if real, ok := w.real[path]; ok {
+		return real
+	}
 	// Many paths share a directory: only the last element is looked at anew.
-	if st, err := os.Lstat(path); err == nil && st.Mode()&os.ModeSymlink == 0 && path != filepath.Dir(path) {
-		return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
-	} else if os.IsNotExist(err) {
+	st, err := w.lstat(path)
+	if os.IsNotExist(err) {
 		return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
 	}
-	return resolve(path)
+	real := ""
+	if err == nil && st.Mode()&os.ModeSymlink == 0 && path != filepath.Dir(path) {
+		real = filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+	} else {
+		real = resolve(path)
+	}
+	if len(w.real) < maxMemo {
+		w.real[path] = real
+	}
+	return real
 }
 
 func (w *World) resolveDir(dir string) string {
