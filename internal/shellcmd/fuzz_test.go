@@ -43,6 +43,9 @@ func FuzzParse(f *testing.F) {
 			c.File(c.Args[0])
 			c.MayName("git")
 			for _, a := range c.Args[:min(len(c.Args), 10)] {
+				if len(a.raw) > 10_000 {
+					continue
+				}
 				for i := range a.raw[:min(len(a.raw), 100)] {
 					rest, ok := a.After(a.raw[:i])
 					if !ok || rest.raw != a.raw[i:] {
@@ -63,10 +66,12 @@ func checkWord(t *testing.T, l *Line, a Word) {
 	if a.src >= 0 && a.Static && (a.src+len(a.Value) > len(l.Source) || l.Source[a.src:a.src+len(a.Value)] != a.Value) {
 		t.Errorf("%q: %q does not stand at %d", l.Source, a.Value, a.src)
 	}
-	shown := a.Value
+	var b strings.Builder
+	b.WriteString(a.Value)
 	for _, p := range a.Parts {
-		shown += p.Text
+		b.WriteString(p.Text)
 	}
+	shown := b.String()
 	ours := func(r rune) bool { return r >= markFirst }
 	if strings.IndexByte(l.Source, markLead) < 0 && strings.ContainsFunc(shown, ours) {
 		t.Errorf("%q: a mark shows in %q", l.Source, shown)
