@@ -4,6 +4,7 @@
 package agentguard
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,13 +15,11 @@ import (
 	"sallyport/guards"
 	"sallyport/internal/dirs"
 	"sallyport/internal/regularfile"
+	"sallyport/internal/tomltext"
 )
 
-// maxConfig and maxBrackets bound a configuration file before it is parsed.
-const (
-	maxConfig   = 256 << 10
-	maxBrackets = 64
-)
+// maxConfig bounds a configuration file.
+const maxConfig = 256 << 10
 
 // OnError says what a hook answers when the guards themselves fail.
 type OnError int
@@ -131,26 +130,10 @@ func (c *Config) read(path string) ([]byte, bool) {
 	return data, true
 }
 
-// nested reports whether more brackets are open at once than a parser should
-// follow.
-func nested(data []byte) bool {
-	depth := 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			if depth++; depth > maxBrackets {
-				return true
-			}
-		case ']', '}':
-			depth--
-		}
-	}
-	return false
-}
-
 func (c *Config) apply(path string, data []byte, all []*guards.Guard, trusted bool, getenv func(string) string) {
-	if nested(data) {
-		c.problem(path, "is nested too deeply")
+	var bad *tomltext.Error
+	if errors.As(tomltext.Check(path, data), &bad) {
+		c.problem(path, "%s", bad.Message)
 		return
 	}
 	var f file

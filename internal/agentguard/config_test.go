@@ -82,7 +82,7 @@ func TestConfigProblemsNameFileAndPlace(t *testing.T) {
 		{"[mark-ready]\nlabel = 7.5", "want a string"},
 		{"nonsense = true", "nonsense is not known"},
 		{"a = ", "line 1, column"},
-		{"a = " + strings.Repeat("[", 200), "nested too deeply"},
+		{"a = " + strings.Repeat("[", 200), "nested more than"},
 		{strings.Repeat("# x\n", 100_000), "larger than 256 KiB"},
 	}
 	for _, tt := range tests {

@@ -10,6 +10,7 @@ import (
 
 	"sallyport/internal/dirs"
 	"sallyport/internal/regularfile"
+	"sallyport/internal/tomltext"
 )
 
 // A Mode says how hard a request to leave the sandbox is answered.
@@ -128,6 +129,9 @@ func LoadConfig(path string) (Config, error) {
 	}
 	cfg := Defaults()
 	decoded := file{struct{ Mode }{cfg.Mode}, struct{ Channel }{cfg.Channel}, cfg.Excluded, cfg.PromptDescription}
+	if err := tomltext.Check(path, text); err != nil {
+		return Defaults(), err
+	}
 	if err := toml.Unmarshal(text, &decoded); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {

@@ -14,12 +14,12 @@ import (
 
 	"sallyport/internal/regularfile"
 	"sallyport/internal/term"
+	"sallyport/internal/tomltext"
 )
 
 const (
 	maxFiles      = 64
 	maxFileBytes  = 512 << 10
-	maxDepth      = 32
 	maxEntries    = 256 // of a person's own, over all files
 	maxSignatures = 32  // an entry
 	maxText       = 600 // characters of a field
@@ -213,8 +213,9 @@ func Parse(path string, raw []byte) (*File, []Problem) {
 	fail := func(line int, err error) (*File, []Problem) {
 		return &File{}, []Problem{{path, line, err}}
 	}
-	if tooDeep(raw) {
-		return fail(0, fmt.Errorf("nested more than %d deep", maxDepth))
+	var refused *tomltext.Error
+	if errors.As(tomltext.Check(path, raw), &refused) {
+		return fail(refused.Line, errors.New(refused.Message))
 	}
 	var t tomlFile
 	d := toml.NewDecoder(bytes.NewReader(raw))
@@ -364,57 +365,6 @@ func cleanList(list []string) []string {
 		}
 	}
 	return clean
-}
-
-// tooDeep reports whether brackets nest deeper than a catalogue ever does. The
-// TOML parser recurses without a bound of its own.
-func tooDeep(raw []byte) bool {
-	depth := 0
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; c {
-		case '[', '{':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case ']', '}':
-			depth = max(depth-1, 0)
-		case '#':
-			n := bytes.IndexByte(raw[i:], '\n')
-			if n < 0 {
-				return false
-			}
-			i += n
-		case '"', '\'':
-			i = skipString(raw, i)
-		}
-	}
-	return false
-}
-
-// skipString returns the index of the last byte of the TOML string at i.
-func skipString(raw []byte, i int) int {
-	quote := raw[i]
-	long := bytes.Repeat(raw[i:i+1], 3)
-	multiline := bytes.HasPrefix(raw[i:], long)
-	if multiline {
-		i += 2
-	}
-	for i++; i < len(raw); i++ {
-		switch {
-		case raw[i] == '\\' && quote == '"':
-			i++
-		case raw[i] == '\n' && !multiline:
-			return i
-		case raw[i] == quote && !multiline:
-			return i
-		case raw[i] == quote && bytes.HasPrefix(raw[i:], long):
-			for i+3 < len(raw) && raw[i+3] == quote {
-				i++
-			}
-			return i + 2
-		}
-	}
-	return i
 }
 
 // compactJSON writes a TOML value as JSON with sorted keys, text cleaned.

@@ -16,6 +16,7 @@ import (
 	"sallyport/internal/gitdir"
 	"sallyport/internal/iso/mode"
 	"sallyport/internal/regularfile"
+	"sallyport/internal/tomltext"
 )
 
 // Codex has two systems of configuration for its sandbox. A flag, a -c
@@ -365,6 +366,10 @@ func readTOML(path string) (map[string]any, error) {
 	}
 	if err != nil {
 		return nil, errors.New(reason(err))
+	}
+	var bad *tomltext.Error
+	if errors.As(tomltext.Check(path, text), &bad) {
+		return nil, errors.New(bad.Message)
 	}
 	data := map[string]any{}
 	if err := toml.Unmarshal(text, &data); err != nil {

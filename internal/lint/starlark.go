@@ -12,6 +12,8 @@ import (
 	"go.starlark.net/resolve"
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
+
+	"sallyport/internal/tomltext"
 )
 
 // Limits on what a rules file may cost. It is a program of strangers.
@@ -147,7 +149,7 @@ func starTooDeep(data []byte) int {
 			}
 		case c == '"' || c == '\'':
 			chain = 0
-			i = tomlString(data, i) // the two languages quote alike
+			i = tomltext.StringEnd(data, i) - 1 // the two languages quote alike
 		case c == '(' || c == '[' || c == '{':
 			if depth++; depth > maxStarDepth {
 				return i

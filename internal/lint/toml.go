@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,11 +9,16 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
+	"sallyport/internal/tomltext"
 	"sallyport/settings"
 )
 
 // maxTOMLDepth bounds nesting: the TOML parser recurses without a bound.
 const maxTOMLDepth = 100
+
+// maxTOMLKeys bounds the keys and tables: the decoder compares each with all
+// before it.
+const maxTOMLKeys = 10_000
 
 // toml parses a file; ok is false after a P002.
 func (r *run) toml(f *file) (root *value, ok bool) {
@@ -25,9 +29,13 @@ func (r *run) toml(f *file) (root *value, ok bool) {
 	if !utf8.Valid(f.data) {
 		return fail(1, 1, "not valid UTF-8")
 	}
-	if at := tomlTooDeep(f.data); at >= 0 {
+	if at := tomltext.Deeper(f.data, maxTOMLDepth); at >= 0 {
 		line, column := f.position(at)
 		return fail(line, column, fmt.Sprintf("nested more than %d levels deep", maxTOMLDepth))
+	}
+	if tomltext.Keys(f.data) > maxTOMLKeys {
+		r.in("P001", f.name, fmt.Sprintf("holds more than %d keys and tables", maxTOMLKeys), "")
+		return nil, false
 	}
 	// The decoder finds what the expression parser lets through, such as keys
 	// that stand twice.
@@ -45,56 +53,6 @@ func (r *run) toml(f *file) (root *value, ok bool) {
 		return fail(1, 1, err.Error())
 	}
 	return b.root, true
-}
-
-// tomlTooDeep is where nesting goes too deep, -1 if it does not. Dotted keys
-// nest as well.
-func tomlTooDeep(data []byte) int {
-	depth, dots := 0, 0
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; c {
-		case '[', '{':
-			if depth++; depth > maxTOMLDepth {
-				return i
-			}
-		case ']', '}':
-			depth = max(depth-1, 0)
-		case '.':
-			if dots++; dots > maxTOMLDepth {
-				return i
-			}
-		case '\n', '=':
-			dots = 0
-		case '#':
-			for i+1 < len(data) && data[i+1] != '\n' {
-				i++
-			}
-		case '"', '\'':
-			i = tomlString(data, i)
-		}
-	}
-	return -1
-}
-
-// tomlString is the index of the last byte of the string that begins at i.
-func tomlString(data []byte, i int) int {
-	quote := data[i]
-	long := bytes.Repeat(data[i:i+1], 3)
-	isLong := bytes.HasPrefix(data[i:], long)
-	if isLong {
-		i += 2
-	}
-	for j := i + 1; j < len(data); j++ {
-		switch {
-		case quote == '"' && data[j] == '\\':
-			j++
-		case isLong && bytes.HasPrefix(data[j:], long):
-			return j + 2
-		case !isLong && (data[j] == '\n' || data[j] == quote):
-			return j
-		}
-	}
-	return len(data)
 }
 
 // A tomlBuilder makes values of the expressions of a file.

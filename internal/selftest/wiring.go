@@ -18,6 +18,7 @@ import (
 	"sallyport/hookio"
 	"sallyport/internal/childproc"
 	"sallyport/internal/dirs"
+	"sallyport/internal/tomltext"
 	"sallyport/settings"
 )
 
@@ -390,23 +391,6 @@ func (w *wiring) geminiOff(files []source) {
 	}
 }
 
-// deep reports more open brackets than a recursive parser should follow. It
-// counts those in strings and comments too, which no real file has so many of.
-func deep(data []byte) bool {
-	open := 0
-	for _, b := range data {
-		switch b {
-		case '[', '{':
-			if open++; open > 1000 {
-				return true
-			}
-		case ']', '}':
-			open = max(open-1, 0)
-		}
-	}
-	return false
-}
-
 // geminiSystem is the settings file that a project cannot overrule.
 func geminiSystem() string {
 	switch runtime.GOOS {
@@ -432,8 +416,8 @@ func (w *wiring) codex(user, project string) {
 		}
 	}
 	if data := w.read(config); data != nil {
-		if deep(data) {
-			w.problems = append(w.problems, config+" is nested too deeply to be read")
+		if err := tomltext.Check(config, data); err != nil {
+			w.problems = append(w.problems, err.Error())
 		} else if err := toml.Unmarshal(data, &c); err != nil {
 			w.problems = append(w.problems, fmt.Sprintf("%s: %v", config, err))
 		}

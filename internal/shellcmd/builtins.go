@@ -88,10 +88,8 @@ func (w *walker) vanishing(sh *shell, inv *invocation) {
 	if !unknownWord(first) || len(inv.args) < 2 {
 		return
 	}
-	next := &invocation{args: inv.args[1:], inline: inv.inline, redirs: inv.redirs, end: inv.end}
-	if next.pos = inv.args[1].Pos; next.pos == 0 {
-		next.end = 0
-	}
+	next := &invocation{args: inv.args[1:], inline: inv.inline, redirs: inv.redirs}
+	next.pos, next.end = inv.from(inv.args[1])
 	w.inNesting(nesting{layer: "$" + first.Parts[0].Text, maybe: true}, func() { w.run(sh, next) })
 }
 

@@ -326,16 +326,22 @@ func contains(list []string, s string) bool {
 	return false
 }
 
+// from is the part of inv that begins with a word, all of it if the word does not
+// stand there.
+func (inv *invocation) from(first Word) (pos, end int) {
+	if first.Pos > 0 && first.Pos >= inv.pos && first.End <= inv.end {
+		return first.Pos, inv.end
+	}
+	return inv.pos, inv.end
+}
+
 // nest runs words as a command that a program starts.
 func (w *walker) nest(sh *shell, inv *invocation, args []Word, n nesting) {
 	if len(args) == 0 {
 		return
 	}
 	next := &invocation{args: args, inline: n.inline(inv), redirs: inv.redirs, external: true}
-	next.pos, next.end = inv.pos, inv.end
-	if args[0].Pos > 0 && args[0].Pos >= inv.pos && args[0].End <= inv.end {
-		next.pos = args[0].Pos
-	}
+	next.pos, next.end = inv.from(args[0])
 	p := w.enter(sh, inv, n)
 	w.inNesting(n, func() { w.run(p, next) })
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"sallyport/internal/tomltext"
 )
 
 // maxDepth bounds how deep arrays, inline tables and dotted keys may nest: the
@@ -98,7 +100,7 @@ func Scan(data []byte) (items []Item, err error) {
 	if !utf8.Valid(data) {
 		return nil, &Error{1 + bytes.Count(data[:invalidAt(data)], []byte("\n")), 1, "not UTF-8"}
 	}
-	if at := tooDeep(data); at >= 0 {
+	if at := tomltext.Deeper(data, maxDepth); at >= 0 {
 		line, column := position(data, at)
 		return nil, &Error{line, column, fmt.Sprintf("nested more than %d levels deep", maxDepth)}
 	}
@@ -191,69 +193,6 @@ func invalidAt(data []byte) int {
 
 func position(data []byte, at int) (line, column int) {
 	return 1 + bytes.Count(data[:at], []byte("\n")), 1 + utf8.RuneCount(data[lineStart(data, at):at])
-}
-
-// tooDeep is the offset at which brackets and braces nest too deep, -1 if they
-// do not. It knows strings and comments; on text that is not TOML it counts no
-// less than the parser would read.
-func tooDeep(data []byte) int {
-	depth := 0
-	for i := 0; i < len(data); {
-		switch c := data[i]; c {
-		case '#':
-			if eol := bytes.IndexByte(data[i:], '\n'); eol >= 0 {
-				i += eol
-			} else {
-				i = len(data)
-			}
-			continue
-		case '"', '\'':
-			i = skipString(data, i)
-			continue
-		case '[', '{':
-			if depth++; depth > maxDepth {
-				return i
-			}
-		case ']', '}':
-			depth = max(0, depth-1)
-		}
-		i++
-	}
-	return -1
-}
-
-func skipString(data []byte, i int) int {
-	quote := data[i]
-	long := bytes.Repeat([]byte{quote}, 3)
-	if bytes.HasPrefix(data[i:], long) {
-		i += 3
-		for i < len(data) {
-			switch {
-			case quote == '"' && data[i] == '\\':
-				i += 2
-			case bytes.HasPrefix(data[i:], long):
-				i += 3
-				for n := 0; n < 2 && i < len(data) && data[i] == quote; n++ {
-					i++
-				}
-				return i
-			default:
-				i++
-			}
-		}
-		return len(data)
-	}
-	for i++; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '\n':
-			return i
-		case c == '\\' && quote == '"':
-			i++
-		case c == quote:
-			return i + 1
-		}
-	}
-	return len(data)
 }
 
 // keyParts are the parts of an expression's key and the range they take.
@@ -486,7 +425,7 @@ loop:
 	for i < len(data) {
 		switch data[i] {
 		case '"', '\'':
-			i = skipString(data, i)
+			i = tomltext.StringEnd(data, i)
 			continue
 		case '[', '{':
 			depth++

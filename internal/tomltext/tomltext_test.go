@@ -2,6 +2,7 @@ package tomltext
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,7 @@ func TestDecode(t *testing.T) {
 	for _, tt := range []struct {
 		why, text string
 		strict    bool
-		line      int // 0 for no error
+		line      int // 0 for no error, -1 for one without a line
 		want      string
 	}{
 		{"good", "a = 1\n", true, 0, ""},
@@ -24,15 +25,27 @@ func TestDecode(t *testing.T) {
 		{"arrays without end", "a = " + strings.Repeat("[", 100000), false, 1, "nested"},
 		{"tables without end", "\nb = " + strings.Repeat("{x=", 100000), false, 2, "nested"},
 		{"a key without end", "b" + strings.Repeat(".x", 100000) + " = 1", false, 1, "nested"},
+		{"keys without end", "a = 1\n[b]\n" + numbered("k%d = 1\n"), false, -1, "5000 keys"},
+		{"keys of one line", "a = 1\nb = {" + strings.TrimSuffix(numbered("k%d=1,"), ",") + "}", false, -1, "5000 keys"},
+		{"empty tables", "a = 1\n" + numbered("[t%d]\n"), false, -1, "5000 keys"},
+		{"a banner", "a = 1\n" + strings.Repeat("# "+strings.Repeat("=", 80)+"\n", 100), false, 0, ""},
 		{"escapes", "a = 1\n\"\x1b[31mb\" = 1\n", true, 2, ""},
 	} {
 		var v struct{ A int }
 		err := Decode("f.toml", []byte(tt.text), &v, tt.strict)
 		var at *Error
-		if (err != nil) != (tt.line > 0) || err != nil && (!errors.As(err, &at) || at.Line != tt.line || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b")) {
+		if (err != nil) != (tt.line != 0) || err != nil && (!errors.As(err, &at) || at.Line != max(tt.line, 0) || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\x1b")) {
 			t.Errorf("%s: %v, want line %d and %q", tt.why, err, tt.line, tt.want)
 		}
 	}
+}
+
+func numbered(format string) string {
+	var b strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }
 
 func TestRead(t *testing.T) {

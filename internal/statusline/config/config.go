@@ -16,6 +16,7 @@ import (
 	"sallyport/internal/dirs"
 	"sallyport/internal/regularfile"
 	"sallyport/internal/statusline"
+	"sallyport/internal/tomltext"
 )
 
 // A Config is the content of the file.
@@ -101,6 +102,10 @@ type file struct {
 // Parse reads the text of the file; path is for messages.
 func Parse(path string, data []byte) (Config, []*Error) {
 	var f file
+	var refused *tomltext.Error
+	if errors.As(tomltext.Check(path, data), &refused) {
+		return Default(), []*Error{{Path: path, Line: refused.Line, Msg: refused.Message}}
+	}
 	if err := toml.Unmarshal(data, &f); err != nil {
 		e := &Error{Path: path, Msg: strings.TrimPrefix(err.Error(), "toml: ")}
 		var decode *toml.DecodeError
