@@ -94,15 +94,6 @@ func (s *session) kill() {
 
 var errTimeout = errors.New("took too long")
 
-func (s *session) send(v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = s.to.Write(append(data, '\n'))
-	return err
-}
-
 // receive reads one line.
 func (s *session) receive(into *wire.Reply) error {
 	var line []byte
@@ -149,7 +140,7 @@ func (s *session) exchange(req wire.Request, x *context, limit time.Duration) (v
 		}
 		return nil, true, err
 	}
-	if err := s.send(req); err != nil {
+	if err := wire.Write(s.to, req); err != nil {
 		return fail(err)
 	}
 	for range maxAsks {
@@ -170,7 +161,7 @@ func (s *session) exchange(req wire.Request, x *context, limit time.Duration) (v
 		if m.Value = v; err != nil {
 			m.Error = err.Error()
 		}
-		if err := s.send(m); err != nil {
+		if err := wire.Write(s.to, m); err != nil {
 			return fail(err)
 		}
 	}

@@ -50,7 +50,7 @@ func Work(in io.Reader, out io.Writer) int {
 		if err != nil {
 			answer = map[string]any{"done": true, "error": err.Error()}
 		}
-		if w.write(answer) != nil {
+		if wire.Write(w.out, answer) != nil {
 			return 0
 		}
 	}
@@ -74,15 +74,6 @@ func (w *worker) read(into any) error {
 		return err
 	}
 	return json.Unmarshal(line, into)
-}
-
-func (w *worker) write(v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	_, err = w.out.Write(append(data, '\n'))
-	return err
 }
 
 func (w *worker) serve(r *wire.Request) (any, error) {
@@ -322,7 +313,7 @@ func (w *worker) member(name string, args []any) (starlark.Value, error) {
 	if args == nil {
 		args = []any{}
 	}
-	if err := w.write(map[string]any{"ask": name, "args": args}); err != nil {
+	if err := wire.Write(w.out, map[string]any{"ask": name, "args": args}); err != nil {
 		os.Exit(1)
 	}
 	var m wire.MemberAnswer

@@ -6,7 +6,20 @@
 // [Reply] that has Done set.
 package wire
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"io"
+)
+
+// Write writes a message.
+func Write(w io.Writer, message any) error {
+	data, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
 
 // A Request is one call of an interpreter.
 type Request struct {
