@@ -74,11 +74,20 @@ var languages = []language{
 	{name: "awk", programs: "awk gawk mawk nawk original-awk", valOpts: "vFfielLE", comment: "#", calls: []codeCall{
 		{"system", callShell, ""},
 	}},
-	{name: "r", programs: "Rscript", evalOpts: "e", comment: "#", calls: []codeCall{
+	{name: "octave", programs: "octave octave-cli matlab", evalOpts: "r", longEval: "eval batch", valOpts: "p", comment: "%", calls: []codeCall{
+		{"system", callShell, ""}, {"unix", callShell, ""}, {"dos", callShell, ""}, {"shell_cmd", callShell, ""}, {"popen", callShell, ""}, {"rmdir", callTree, ""},
+	}},
+	{name: "julia", programs: "julia", evalOpts: "eE", longEval: "eval print", valOpts: "LJCtpgOi", comment: "#", ticks: true, calls: []codeCall{
+		{"rm", callTreeIf, ""},
+	}},
+	{name: "elixir", programs: "elixir iex", evalOpts: "e", longEval: "eval rpc-eval", valOpts: "rSpz", comment: "#", calls: []codeCall{
+		{"cmd", callFile, "System"}, {"shell", callShell, "System"}, {"cmd", callShell, ":os"}, {"rm_rf", callTree, ""}, {"rm_rf!", callTree, ""},
+	}},
+	{name: "r", programs: "Rscript r", evalOpts: "e", comment: "#", calls: []codeCall{
 		{"system", callShell, ""}, {"system2", callFile, ""}, {"shell", callShell, ""}, {"unlink", callTreeIf, ""},
 	}},
 	{name: "tcl", programs: "tclsh expect wish", evalOpts: "c", comment: "#", calls: []codeCall{
-		{"spawn", callShell, ""},
+		{"spawn", callShell, ""}, {"exec", callShell, ""},
 	}},
 }
 

@@ -43,6 +43,31 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 	case "vim", "vi", "nvim", "ex", "view", "gvim":
 		w.vim(sh, inv, args)
 		sh.out.unknown(cmd)
+	case "less", "more":
+		for _, a := range args {
+			if text, ok := a.After("+!"); ok {
+				w.nestString(sh, inv, text, nesting{layer: name})
+			}
+		}
+		return false
+	case "man":
+		wr := wrapper{name: name, short: "PCMLmSsERprHTXZ", long: "pager config-file manpath locale systems sections extension recode preprocessor prompt"}
+		opts, _ := wr.options(args)
+		for _, o := range opts {
+			if o.has && (o.name == "P" || o.name == "pager") {
+				w.nestString(sh, inv, o.value, nesting{layer: "man -P"})
+			}
+		}
+		sh.out.unknown(cmd)
+	case "zip":
+		for i, a := range args[:max(len(args)-1, 0)] {
+			if a.raw == "-TT" || a.raw == "--unzip-command" {
+				w.nestString(sh, inv, args[i+1], nesting{layer: "zip " + a.raw})
+			} else if text, ok := a.After("--unzip-command="); ok {
+				w.nestString(sh, inv, text, nesting{layer: "zip --unzip-command"})
+			}
+		}
+		return false
 	case "emacs", "emacsclient":
 		w.emacs(sh, inv, args)
 		sh.out.unknown(cmd)
@@ -81,7 +106,12 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 			w.nestString(sh, inv, w.word(*sh.in), nesting{layer: name})
 		}
 	default:
-		return false
+		c := consoleFor(name)
+		if c == nil {
+			return false
+		}
+		w.runConsole(sh, inv, c)
+		sh.out.unknown(cmd)
 	}
 	return true
 }

@@ -76,6 +76,7 @@ var wrappers = []wrapper{
 	{name: "hyperfine", short: "wmMrspScun", long: "warmup min-runs max-runs runs setup prepare conclude cleanup parameter-scan parameter-list parameter-step-size shell style sort time-unit export-json export-csv export-markdown export-asciidoc export-orgmode output input command-name reference", cmdOpts: "s setup p prepare c cleanup C conclude", eachText: true},
 	{name: "infisical", long: "env path projectId", sub: "run", dashes: true},
 	{name: "ionice", short: "cnpPu", long: "class classdata pid pgid uid", listOpts: "p pid P pgid u uid"},
+	{name: "ld.so", long: "library-path preload argv0 inhibit-rpath audit glibc-hwcaps-prepend glibc-hwcaps-mask", listOpts: "list verify help version list-tunables list-diagnostics"},
 	{name: "linux32"},
 	{name: "linux64"},
 	{name: "ltrace", short: "aADeElnopsuwxF", long: "align config debug indent library output where"},
@@ -143,6 +144,9 @@ var wrappers = []wrapper{
 
 // wrapperFor finds the table's entry for a program.
 func wrapperFor(name string) *wrapper {
+	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl-") {
+		name = "ld.so" // the loader, under the name of its architecture
+	}
 	i, ok := slices.BinarySearchFunc(wrappers, name, func(w wrapper, name string) int { return strings.Compare(w.name, name) })
 	if !ok {
 		return nil
