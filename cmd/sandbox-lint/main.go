@@ -74,6 +74,8 @@ Findings in human form go to stderr:
     must contain "~/": … (line 7, column 5)
 
 In the other formats they go to stdout. docs/lint-rules.md lists every rule.
+Of more than 1,000 findings of one rule in a file the last one says how many are not
+listed (JSON: more; SARIF: occurrenceCount); counts and exit codes include them.
 
 In continuous integration:
 

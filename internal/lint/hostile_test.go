@@ -31,6 +31,9 @@ func hostile() map[string]string {
 		"one long path":      `{"permissions":{"deny":["Read(//` + strings.Repeat("**/", 100_000) + `x)","Read(//` + strings.Repeat("a/", 100_000) + `y)"]}}`,
 		"many parts":         `{"sandbox":{"filesystem":{"allowRead":["` + strings.Repeat("/*", mib/2) + `"],"allowWrite":["` + strings.Repeat("../", 300_000) + `"]}}}`,
 		"wild sockets":       `{"sandbox":{"network":{"allowUnixSockets":["/x/` + strings.Repeat("*a", mib/2) + `"]}}}`,
+		"many edits":         `{"permissions":{"allow":[` + numbered(20_000, `"Edit(~/%d/**)"`) + `]}}`,
+		"many values":        `{"permissions":{"allow":[` + numbered(30_000, `1`) + `]}}`,
+		"many lost names":    `{"permissions":{"deny":[` + numbered(20_000, `"Wirte%d(x)"`) + `]}}`,
 		"many bad paths":     `{"sandbox":{"filesystem":{"allowRead":[` + numbered(20_000, `"~/.aws/%d"`) + `]}}}`,
 	}
 }
@@ -78,6 +81,47 @@ func TestHostileFiles(t *testing.T) {
 				t.Error("no finding of Codex mode")
 			}
 		})
+	}
+}
+
+// What is not listed counts all the same.
+func TestManyAlike(t *testing.T) {
+	const n = maxAlike + 500
+	cfg := testConfig(t)
+	text := `{"permissions":{"deny":[` + numbered(n, `"Write(a%d)"`) + `],"allow":["Write(b)"]}}`
+	write(t, cfg, "f", text)
+	r := Claude(cfg, "f", "", false)
+	listed, more := 0, 0
+	for _, f := range r.Findings {
+		if f.ID == "R301" {
+			listed++
+			more += f.More
+			if f.More > 0 && (listed != maxAlike || !strings.Contains(f.Message, "(500 more like this are not listed)")) {
+				t.Errorf("finding %d: %s", listed, f.Message)
+			}
+		}
+	}
+	// The one in allow has a severity of its own, and so is listed.
+	if listed != maxAlike+1 || more != n-maxAlike {
+		t.Errorf("%d listed and %d more, want %d and %d", listed, more, maxAlike+1, n-maxAlike)
+	}
+	before := r.Count(Error) + r.Count(Warning)
+	r.Disable([]string{"R301"})
+	if got := before - r.Count(Error) - r.Count(Warning); got != n+1 {
+		t.Errorf("%d findings of R301 count, want %d", got, n+1)
+	}
+	r = Claude(cfg, "f", "", false)
+	var b strings.Builder
+	if err := r.JSON(&b, false); err != nil || strings.Count(b.String(), `"more": 500`) != 1 {
+		t.Errorf("JSON: %v", err)
+	}
+	b.Reset()
+	if err := r.SARIF(&b); err != nil || strings.Count(b.String(), `"occurrenceCount": 501`) != 1 {
+		t.Errorf("SARIF: %v", err)
+	}
+	mended, err := Mend(cfg, "f", []byte(text))
+	if err != nil || strings.Contains(string(mended), `"Write(a`) || strings.Count(string(mended), `"Edit(a`) != n || !strings.Contains(string(mended), `"Write(b)"`) {
+		t.Errorf("Mend: %v", err)
 	}
 }
 
