@@ -79,7 +79,8 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 	if ev.Command == selftest.Canary && !switchedOff(p) {
 		return hookio.Decision{Verdict: hookio.Deny, Reason: selftest.Refusal}, true
 	}
-	if ev.Command != "" && ev.Shell != hookio.PowerShell && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" && plugin.None(pluginOptions(p, ev.Dir)) {
+	if ev.Command != "" && ev.Shell != hookio.PowerShell && plain(ev.Command) && opt.Load == nil && ev.FilePath == "" &&
+		plugin.None(pluginOptions(p, ev.Dir)) && !logsPasses(p, ev.Dir) {
 		return d, true
 	}
 	defer func() {
@@ -110,6 +111,13 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 		return failure(p, opt, "the command is too large or too deep to be checked whole"), true
 	}
 	return d, true
+}
+
+// logsPasses reports a configuration that wants to have every command written
+// down.
+func logsPasses(p *cli.Process, dir string) bool {
+	log := LoadConfig(p.Getenv, configRoot(dir, p.Getenv), nil, trusted(p)).Log
+	return log.Path != "" && log.Passes
 }
 
 // switchedOff reports that the environment of the hook lets every command pass.
