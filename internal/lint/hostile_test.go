@@ -31,9 +31,9 @@ func hostile() map[string]string {
 		"one long path":      `{"permissions":{"deny":["Read(//` + strings.Repeat("**/", 100_000) + `x)","Read(//` + strings.Repeat("a/", 100_000) + `y)"]}}`,
 		"many parts":         `{"sandbox":{"filesystem":{"allowRead":["` + strings.Repeat("/*", mib/2) + `"],"allowWrite":["` + strings.Repeat("../", 300_000) + `"]}}}`,
 		"wild sockets":       `{"sandbox":{"network":{"allowUnixSockets":["/x/` + strings.Repeat("*a", mib/2) + `"]}}}`,
-		"many edits":         `{"permissions":{"allow":[` + numbered(20_000, `"Edit(~/%d/**)"`) + `]}}`,
+		"many edits":         `{"permissions":{"allow":[` + numbered(5_000, `"Edit(~/%d/**)"`) + `]}}`,
 		"many values":        `{"permissions":{"allow":[` + numbered(30_000, `1`) + `]}}`,
-		"many lost names":    `{"permissions":{"deny":[` + numbered(20_000, `"Wirte%d(x)"`) + `]}}`,
+		"many lost names":    `{"permissions":{"deny":[` + numbered(3_000, `"Wirte%d(x)"`) + `]}}`,
 		"many bad paths":     `{"sandbox":{"filesystem":{"allowRead":[` + numbered(20_000, `"~/.aws/%d"`) + `]}}}`,
 	}
 }
