@@ -1,8 +1,8 @@
 package main
 
-const usage = `agent-guard-starlark runs guards written in Starlark. agent-guard starts it, from the
-directory in which agent-guard itself stands, when a command is one that such a guard
-wants to see; there is no need to start it by hand.
+const usage = `agent-guard-starlark runs guards written in Starlark. agent-guard starts it, from its
+own directory or else from PATH, when a command is one that such a guard wants to see;
+there is no need to start it by hand.
 
 Usage:
   agent-guard-starlark

@@ -234,7 +234,10 @@ func (s *Set) interpreter(k kind) (*exec.Cmd, error) {
 	}
 	path, ok := program.Beside(s.opts.Executable, starlarkProgram)
 	if !ok {
-		return nil, fmt.Errorf("%s, which runs Starlark guards, is not beside %s; install the suite again", starlarkProgram, filepath.Base(s.opts.Executable))
+		path, ok = lookPath(starlarkProgram, s.opts.getenv("PATH"))
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s, which runs Starlark guards, is neither beside %s nor on PATH; install the suite again", starlarkProgram, filepath.Base(s.opts.Executable))
 	}
 	cmd := exec.Command(path)
 	cmd.Env = []string{"GOGC=50", "GOMAXPROCS=2", "GOTRACEBACK=none"}

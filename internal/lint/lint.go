@@ -280,18 +280,11 @@ func related(vs ...*value) option {
 // its texts are made.
 func (r reporter) spare(file string, opts []option) bool {
 	f := Finding{Severity: r.rule.Severity}
-	k := kind{file, r.rule.ID, f.Severity}
-	if r.run.listed[k] < maxAlike && len(opts) == 0 {
-		return false
-	}
 	for _, o := range opts {
 		o(&f)
 	}
-	k.severity = f.Severity
-	if r.run.all || r.run.listed[k] < maxAlike {
-		return false
-	}
-	return r.run.full(k)
+	k := kind{file, r.rule.ID, f.Severity}
+	return !r.run.all && r.run.listed[k] >= maxAlike && r.run.full(k)
 }
 
 // at reports a value that is there.
