@@ -3,6 +3,7 @@ package agentguard
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -153,11 +154,15 @@ func ownPrograms() []string {
 	if self == "" {
 		return nil
 	}
+	suffix := ""
+	if runtime.GOOS == "windows" {
+		suffix = ".exe"
+	}
 	names := guards.Programs()
 	paths := make([]string, 0, len(names)+1)
 	paths = append(paths, self)
 	for _, name := range names {
-		paths = append(paths, filepath.Dir(self)+string(filepath.Separator)+name)
+		paths = append(paths, filepath.Dir(self)+string(filepath.Separator)+name+suffix)
 	}
 	return paths
 }
