@@ -149,7 +149,7 @@ func (w *walker) parts(s string) (parts []Part, value string) {
 			continue
 		}
 		flush()
-		p.Text = unescapeRaw(p.Text)
+		p.Text = unescapeRaw(w.written(p.Text))
 		parts = append(parts, p)
 		if p.Kind == Glob || p.Kind == Tilde {
 			val.WriteString(p.Text)
@@ -158,6 +158,34 @@ func (w *walker) parts(s string) (parts []Part, value string) {
 	}
 	flush()
 	return parts, unescapeRaw(val.String())
+}
+
+// written is the text of a piece, such as !($NAME), with the unknown pieces in it
+// as they are written.
+func (w *walker) written(s string) string {
+	if isStatic(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		p, n := w.partOf(s[i:])
+		switch {
+		case n == 0:
+			b.WriteByte(s[i])
+			i++
+			continue
+		case w.hasMark(p.Text):
+			b.WriteString("…")
+		case p.Kind == Variable:
+			b.WriteString("$" + p.Text)
+		case p.Kind == Substitution:
+			b.WriteString("$(…)")
+		default:
+			b.WriteString(p.Text)
+		}
+		i += n
+	}
+	return b.String()
 }
 
 // partsAfter takes a prefix of the marked text off its parts. known is how much of
