@@ -16,6 +16,8 @@ package hints
 import (
 	"slices"
 	"strings"
+
+	"sallyport/internal/levenshtein"
 )
 
 // fallbackOrder is the order from which entries speak only when no other does.
@@ -142,27 +144,10 @@ func Near(entries []*Entry, id string) []string {
 	return ids
 }
 
-// distance is the Levenshtein distance of two short words; a long word, which
-// no id is, is as far away as it is long.
+// distance of a long word, which no id is, is as far as it is long.
 func distance(a, b string) int {
 	if len(a) > 100 {
 		return len(a)
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return levenshtein.Distance(a, b)
 }

@@ -95,9 +95,8 @@ func targetJSON(format string, args ...any) error {
 	return &Problem{"ABORT-TARGET-JSON", fmt.Sprintf(format, args...)}
 }
 
-// claudeDocument parses a target and refuses one that cannot be merged into
-// without a guess.
-func claudeDocument(old []byte) (*settings.Document, error) {
+// objectDocument parses a target that has to hold an object; an empty one does.
+func objectDocument(old []byte) (*settings.Document, error) {
 	if len(strings.TrimSpace(strings.TrimPrefix(string(old), "\ufeff"))) == 0 {
 		old = []byte("{}")
 	}
@@ -107,6 +106,16 @@ func claudeDocument(old []byte) (*settings.Document, error) {
 	}
 	if doc.Root().Kind() != settings.Object {
 		return nil, targetJSON("the file holds %s, want an object", doc.Root().Kind())
+	}
+	return doc, nil
+}
+
+// claudeDocument parses a target and refuses one that cannot be merged into
+// without a guess.
+func claudeDocument(old []byte) (*settings.Document, error) {
+	doc, err := objectDocument(old)
+	if err != nil {
+		return nil, err
 	}
 	for _, path := range [][]string{{"permissions"}, {"sandbox"}, {"sandbox", "network"}, {"sandbox", "filesystem"}} {
 		n := doc.Root().Get(path...)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"sallyport/internal/levenshtein"
 	"sallyport/internal/tomledit"
 )
 
@@ -366,7 +367,7 @@ func sortedNames[V any](m map[string]V) []string {
 func didYouMean(name string, known []string) string {
 	best, distance := "", 3
 	for _, k := range known {
-		if d := editDistance(name, k); d < distance {
+		if d := levenshtein.Distance(name[:min(len(name), 64)], k); d < distance {
 			best, distance = k, d
 		}
 	}
@@ -374,28 +375,6 @@ func didYouMean(name string, known []string) string {
 		return "; see agent-policy --help or docs/policy.md for the keys"
 	}
 	return "; did you mean " + best + "?"
-}
-
-// editDistance is the Levenshtein distance in bytes.
-func editDistance(a, b string) int {
-	a = a[:min(len(a), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }
 
 // minimalConfig is what init writes: the keys that most people set, and every

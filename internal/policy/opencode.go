@@ -214,15 +214,9 @@ func openMembers(n settings.Node) []openMember {
 }
 
 func (o *openCodeOutput) document(old []byte) (*settings.Document, error) {
-	if len(strings.TrimSpace(strings.TrimPrefix(string(old), "\ufeff"))) == 0 {
-		old = []byte("{}")
-	}
-	doc, err := settings.ParseDocument(old)
+	doc, err := objectDocument(old)
 	if err != nil {
-		return nil, targetJSON("%v; mend the file", err)
-	}
-	if doc.Root().Kind() != settings.Object {
-		return nil, targetJSON("the file holds %s, want an object", doc.Root().Kind())
+		return nil, err
 	}
 	nodes := map[string]settings.Node{"permission": doc.Root().Get("permission")}
 	if nodes["permission"].Kind() == settings.Object {

@@ -61,15 +61,9 @@ func (o *sharedOutput) file(path string) *targetFile {
 // sharedDocument parses a target and refuses one whose containers on the way to
 // ours are not what they should be.
 func (o *sharedOutput) document(old []byte, owned []ownedEntry) (*settings.Document, error) {
-	if len(strings.TrimSpace(strings.TrimPrefix(string(old), "\ufeff"))) == 0 {
-		old = []byte("{}")
-	}
-	doc, err := settings.ParseDocument(old)
+	doc, err := objectDocument(old)
 	if err != nil {
-		return nil, targetJSON("%v; mend the file", err)
-	}
-	if doc.Root().Kind() != settings.Object {
-		return nil, targetJSON("the file holds %s, want an object", doc.Root().Kind())
+		return nil, err
 	}
 	for _, e := range slices.Concat(o.entries, owned) {
 		for i := 1; i < len(e.Path); i++ {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sallyport/internal/cli"
+	"sallyport/internal/levenshtein"
 )
 
 // unknownName is the usage error for a name that is not one of valid; it
@@ -21,34 +22,17 @@ func unknownName(kind, name string, valid []string) error {
 func Nearest(name string, candidates []string) string {
 	best, bestDist := "", 0
 	for _, c := range candidates {
-		if d := distance(name, c); best == "" || d < bestDist {
+		if d := Distance(name, c); best == "" || d < bestDist {
 			best, bestDist = c, d
 		}
 	}
 	return best
 }
 
-// distance is the Levenshtein distance in bytes. Names are short; a longer
-// argument is cut, since it is near nothing.
-func distance(a, b string) int {
-	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
+// Distance is the number of single-character edits between two names. A long one
+// is cut, since it is near nothing.
+func Distance(a, b string) int {
+	return levenshtein.Distance(a[:min(len(a), 64)], b[:min(len(b), 64)])
 }
 
 // conflict is the error for a file that cannot be used as it is.
@@ -59,6 +43,3 @@ func conflict(file, where, format string, args ...any) error {
 	}
 	return cli.Exitf(cli.ExitInput, "%s: %s", at, fmt.Sprintf(format, args...))
 }
-
-// Distance is the number of single-character edits between two names.
-func Distance(a, b string) int { return distance(a, b) }
