@@ -151,10 +151,7 @@ func (c *Call) content(w shellcmd.Word, depth int) (string, bool) {
 // part is what head or tail leaves of a text.
 func part(text string, c *Call, a *args) string {
 	n := 10
-	count, ok := a.flags["n"]
-	if !ok {
-		count, ok = a.flags["lines"]
-	}
+	count, ok := a.value("n", "lines")
 	if !ok && len(c.Args) > 1 && len(c.Args[1].Value) > 1 && c.Args[1].Value[0] == '-' {
 		count.Value = c.Args[1].Value[1:] // head -3
 	}

@@ -1,7 +1,6 @@
 package guards
 
 import (
-	"path"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -169,7 +168,7 @@ func secretName(p, home string) bool {
 			return true
 		}
 	}
-	dir, name := path.Base(path.Dir(p)), path.Base(p)
+	dir, name := base(parent(p)), base(p)
 	if dir == ".ssh" {
 		if strings.HasSuffix(name, ".pub") {
 			return false

@@ -1,7 +1,6 @@
 package guards
 
 import (
-	"path"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -71,7 +70,7 @@ func deletion(c *Call) []Finding {
 		}
 		for _, t := range c.targets() {
 			if t.tree {
-				if f := c.placeFinding(c.locate(t.word), t.word, "rsync --delete into"); f != nil {
+				if f := c.placeFinding(c.locate(*t.word), *t.word, "rsync --delete into"); f != nil {
 					return f
 				}
 			}
@@ -82,8 +81,8 @@ func deletion(c *Call) []Finding {
 			if t.effect != moves {
 				continue
 			}
-			if loc := c.locate(t.word); loc.area == system && (loc.all || !strings.Contains(strings.TrimPrefix(loc.path, "/"), "/")) || loc.area == home {
-				return c.placeFinding(loc, t.word, "mv of")
+			if loc := c.locate(*t.word); loc.area == system && (loc.all || !strings.Contains(strings.TrimPrefix(loc.path, "/"), "/")) || loc.area == home {
+				return c.placeFinding(loc, *t.word, "mv of")
 			}
 		}
 	case "shred":
@@ -254,7 +253,7 @@ func find(c *Call) []Finding {
 			deletes = true
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch":
 			if i+1 < len(c.Args) {
-				switch path.Base(c.Args[i+1].Value) {
+				switch base(c.Args[i+1].Value) {
 				case "rm", "shred", "unlink", "srm":
 					deletes = true
 				}
@@ -325,11 +324,9 @@ func (c *Call) isTemp(p string) bool {
 
 func truncate(c *Call) []Finding {
 	a := c.parse("sr", "size", "reference")
-	size, ok := a.flags["s"]
+	size, ok := a.value("s", "size")
 	if !ok {
-		if size, ok = a.flags["size"]; !ok {
-			return nil
-		}
+		return nil
 	}
 	if strings.Trim(size.Value, "0KMGTBkib") != "" || !strings.HasPrefix(size.Value, "0") {
 		return nil
@@ -360,13 +357,13 @@ func treeModes(c *Call) []Finding {
 		if t.effect != modes || !t.tree {
 			continue
 		}
-		loc := c.locate(t.word)
+		loc := c.locate(*t.word)
 		switch loc.area {
 		case system, home, above:
 			if c.Container && loc.path != "/" {
 				continue
 			}
-			f := c.placeFinding(loc, t.word, c.Name()+" -R of")
+			f := c.placeFinding(loc, *t.word, c.Name()+" -R of")
 			for i := range f {
 				f[i].Fix = "Change only the files of the project that need it"
 			}
@@ -390,7 +387,7 @@ func diskLoss(c *Call) []Finding {
 			if t.how != "dd of=" && !strings.HasPrefix(t.path, "/dev/") && !strings.HasPrefix(t.path, `\\.\`) {
 				continue
 			}
-			dev := t.word
+			dev := *w
 			dev.Value = t.path
 			if isBlockDevice(c, dev) {
 				return deny(Quote(t.how)+" onto "+Quote(t.path), "this overwrites a disk", t.path)

@@ -1,7 +1,6 @@
 package guards
 
 import (
-	"path"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -281,7 +280,7 @@ func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 		}
 		if isDownloader(e.Command) {
 			for _, a := range e.Args[1:] {
-				if strings.Contains(a.Value, "/") && a.Value[0] != '-' && same(e, path.Base(strings.SplitN(a.Value, "?", 2)[0])) {
+				if strings.Contains(a.Value, "/") && a.Value[0] != '-' && same(e, base(strings.SplitN(a.Value, "?", 2)[0])) {
 					written = true
 				}
 				for _, prefix := range [...]string{"-o", "-O", "--output=", "--output-document="} {
@@ -293,7 +292,7 @@ func (c *Call) downloaded(w shellcmd.Word) *shellcmd.Command {
 			for j, a := range e.Args[1:] {
 				if dir, ok := intoDir(e.Command, j+1); ok {
 					for _, u := range e.Args[1:] {
-						if strings.Contains(u.Value, "/") && same(e, dir+"/"+path.Base(strings.SplitN(u.Value, "?", 2)[0])) {
+						if strings.Contains(u.Value, "/") && same(e, dir+"/"+base(strings.SplitN(u.Value, "?", 2)[0])) {
 							written = true
 						}
 					}

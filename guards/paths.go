@@ -1,9 +1,10 @@
 package guards
 
 import (
-	"path"
 	"path/filepath"
 	"strings"
+
+	"sallyport/internal/slashpath"
 )
 
 // Paths are handled as text with slashes: a Windows path in an event must not
@@ -23,7 +24,7 @@ func slashed(p string) string {
 	return p
 }
 
-func clean(p string) string { return path.Clean(slashed(p)) }
+func clean(p string) string { return slashpath.Clean(slashed(p)) }
 
 func join(dir, p string) string {
 	switch {
@@ -32,16 +33,11 @@ func join(dir, p string) string {
 	case dir == "":
 		return p
 	}
-	return path.Join(slashed(dir), slashed(p))
+	return slashpath.Join(slashed(dir), slashed(p))
 }
 
-// within reports whether p is dir or stands below it. Both are clean.
-func within(p, dir string) bool {
-	if dir == "" {
-		return false
-	}
-	top := strings.TrimSuffix(dir, "/")
-	return p == dir || len(p) > len(top) && p[len(top)] == '/' && p[:len(top)] == top
-}
+func within(p, dir string) bool { return slashpath.Within(p, dir) }
 
-func base(p string) string { return path.Base(p) }
+func base(p string) string { return slashpath.Base(p) }
+
+func parent(p string) string { return slashpath.Dir(p) }

@@ -170,6 +170,21 @@ func (c *Call) home() string {
 	return *c.run.home
 }
 
+// homes are the names of the home directory where the command runs: as it is
+// given, and on this machine with links resolved.
+func (c *Call) homes() []string {
+	h := c.home()
+	switch {
+	case h == "":
+		return nil
+	case c.Remote || c.Container:
+		return []string{h}
+	case c.run.realHome == nil:
+		c.run.realHome = []string{h, clean(c.run.world.Resolve(h))}
+	}
+	return c.run.realHome
+}
+
 // projectRoot is the root of the session's project.
 func (c *Call) projectRoot() string {
 	in := c.run.in
@@ -269,18 +284,12 @@ func (c *Call) resolve(p string, follow bool) string {
 	if follow {
 		return clean(c.run.world.Resolve(p))
 	}
-	return join(clean(c.run.world.Resolve(path.Dir(p))), path.Base(p))
+	return join(clean(c.run.world.Resolve(parent(p))), base(p))
 }
 
 // areaOf judges a clean absolute path.
 func (c *Call) areaOf(p, root string, relative bool) area {
-	homes := []string{}
-	if h := c.home(); h != "" {
-		homes = append(homes, h)
-		if !c.Remote && !c.Container {
-			homes = append(homes, clean(c.run.world.Resolve(h)))
-		}
-	}
+	homes := c.homes()
 	if p == "/" || len(p) == 3 && p[1] == ':' || len(p) == 2 && p[1] == ':' {
 		return system
 	}
@@ -301,10 +310,8 @@ func (c *Call) areaOf(p, root string, relative bool) area {
 	inRoot := root != "" && root != "/" && within(p, root)
 	if inRoot || root == "" {
 		rel := strings.TrimPrefix(strings.TrimPrefix(p, root), "/")
-		for elem := range strings.SplitSeq(rel, "/") {
-			if elem == ".git" {
-				return gitData
-			}
+		if strings.Contains("/"+rel+"/", "/.git/") {
+			return gitData
 		}
 	}
 	if root != "" && p == root {

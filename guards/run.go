@@ -149,6 +149,7 @@ type run struct {
 	// stays linear.
 	home     *string                    // as the environment names it; nil: not asked yet
 	homes    []string                   // lower case, links resolved
+	realHome []string                   // home, as given and with links resolved
 	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected
 	links    []lineLink                 // symbolic links that the line makes

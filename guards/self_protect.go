@@ -167,6 +167,7 @@ type protectedPlaces struct {
 
 type protectedHome struct {
 	dir         string
+	config      string // this product's directory in it
 	dirs, files []string
 }
 
@@ -176,7 +177,7 @@ func (r *run) protectedPlaces() *protectedPlaces {
 	}
 	b := &protectedPlaces{programs: map[string]bool{}}
 	for _, h := range r.homeDirs() {
-		home := protectedHome{dir: h}
+		home := protectedHome{dir: h, config: h + "/.config/sallyport"}
 		for _, f := range homeFiles {
 			if dir, isDir := strings.CutSuffix(h+"/"+f, "/"); isDir {
 				home.dirs = append(home.dirs, dir)
@@ -254,7 +255,7 @@ func checkSelfProtect(c *Call) []Finding {
 	for _, t := range c.targets() {
 		if why, name := c.guarded(t); why != "" {
 			return []Finding{{
-				Found: Quote(t.how+" "+name) + " changes " + Quote(path.Base(name)),
+				Found: Quote(t.how+" "+name) + " changes " + Quote(base(name)),
 				Why:   why,
 				Fix:   fix,
 				Words: []string{t.how, name},
@@ -339,7 +340,7 @@ func trustsRepository(c *Call, fix string) []Finding {
 // throughMount looks at what a command in a container changes of the host.
 func (c *Call) throughMount(fix string) []Finding {
 	for _, t := range c.targets() {
-		p, ok := c.Path(tildeless(c, t.word))
+		p, ok := c.Path(tildeless(c, *t.word))
 		if !ok {
 			continue
 		}
@@ -402,7 +403,7 @@ func hooksPathText(c *Call, fix string) []Finding {
 		if t.effect != writes {
 			continue
 		}
-		p := strings.ToLower(slashed(tildeless(c, t.word)))
+		p := strings.ToLower(slashed(tildeless(c, *t.word)))
 		if b := base(p); b != ".gitconfig" && !strings.HasSuffix(p, ".git/config") && !strings.HasSuffix(p, "git/config") && b != "gitconfig" {
 			continue
 		}
@@ -457,11 +458,11 @@ func tildeless(c *Call, w shellcmd.Word) string {
 
 // guarded says why a target must not be changed, with its name.
 func (c *Call) guarded(t target) (why, name string) {
-	w := t.word
+	w := *t.word
 	text := tildeless(c, w)
 	if t.path != w.Value {
 		// A file below the named directory.
-		text = strings.TrimRight(text, "/") + "/" + path.Base(t.path)
+		text = strings.TrimRight(text, "/") + t.path[len(strings.TrimRight(w.Value, "/")):]
 	}
 	if text == "" {
 		return c.listed(w, t)
@@ -481,8 +482,9 @@ func (c *Call) guarded(t target) (why, name string) {
 	whole = whole || t.how == "rsync" && c.namesContents(w)
 	if t.effect == moves || t.effect == deletes && whole {
 		// What holds the product's own files goes with them.
-		for _, h := range c.run.homeDirs() {
-			if low := strings.ToLower(p); low != h && within(h+"/.config/sallyport", low) && within(low, h) {
+		low := strings.ToLower(p)
+		for _, h := range c.run.protectedPlaces().homes {
+			if low != h.dir && within(h.config, low) && within(low, h.dir) {
 				return "it holds this product's own configuration", text
 			}
 		}
@@ -584,7 +586,7 @@ func (r *run) lineLinks() []lineLink {
 			continue
 		}
 		if !isAbs(to) {
-			to = join(path.Dir(link), to)
+			to = join(parent(link), to)
 		}
 		r.links = append(r.links, lineLink{link, to, e.Index})
 	}
@@ -621,8 +623,8 @@ func (c *Call) replacesLink(t target) bool {
 // gitHook says why a change to a git hook is one that disables it. A hook that
 // is not there yet can be made.
 func (c *Call) gitHook(p string, t target) string {
-	dir := path.Dir(p)
-	hook := base(dir) == "hooks" && (base(path.Dir(dir)) == ".git" || strings.Contains(dir, "/.git/"))
+	dir := parent(p)
+	hook := base(dir) == "hooks" && (base(parent(dir)) == ".git" || strings.Contains(dir, "/.git/"))
 	if !hook && !(base(p) == "hooks" && base(dir) == ".git") {
 		return ""
 	}
@@ -738,8 +740,8 @@ func checkSelfWrite(w *Write) []Finding {
 	}
 	why := w.run.protected(clean(p), false)
 	if why == "" {
-		hook := path.Dir(clean(p))
-		if base(hook) == "hooks" && base(path.Dir(hook)) == ".git" && w.run.world.Stat(clean(p)).Exists {
+		hook := parent(clean(p))
+		if base(hook) == "hooks" && base(parent(hook)) == ".git" && w.run.world.Stat(clean(p)).Exists {
 			why = "it is a hook that checks the project's commits"
 		}
 	}

@@ -19,8 +19,8 @@ const (
 
 // A target is a file that a command changes.
 type target struct {
-	word   shellcmd.Word
-	path   string // as text; joined with the directory of -C or -t where there is one
+	word   *shellcmd.Word
+	path   string // as text; below that of word where word is the directory of -C or -t
 	effect effect
 	tree   bool // everything below it too
 	// truncates is set when the old content is lost.
@@ -32,7 +32,7 @@ type target struct {
 // the letters and long names that take a value in the next word.
 type args struct {
 	operands []shellcmd.Word
-	flags    map[string]shellcmd.Word // by letter or long name, the last one
+	flags    map[string][]*shellcmd.Word // the values by letter or long name
 	dashes   bool
 }
 
@@ -45,44 +45,89 @@ func (a *args) has(names ...string) bool {
 	return false
 }
 
+func (a *args) set(name string, value *shellcmd.Word) {
+	if a.flags == nil {
+		a.flags = map[string][]*shellcmd.Word{}
+	}
+	a.flags[name] = append(a.flags[name], value)
+}
+
+// bare records an option without a value.
+func (a *args) bare(name string) {
+	if !a.has(name) {
+		a.set(name, &shellcmd.Word{Static: true})
+	}
+}
+
+// values are those of an option under all its names.
+func (a *args) values(names ...string) []*shellcmd.Word {
+	var out []*shellcmd.Word
+	for _, n := range names {
+		out = append(out, a.flags[n]...)
+	}
+	return out
+}
+
+// value is the last value of an option, under the first of its names that is
+// given.
+func (a *args) value(names ...string) (value shellcmd.Word, given bool) {
+	for _, n := range names {
+		if v := a.flags[n]; len(v) > 0 {
+			return *v[len(v)-1], true
+		}
+	}
+	return shellcmd.Word{}, false
+}
+
 // parse reads c's words by the habits of getopt: clusters, attached values,
 // "--". letters are those that take a value, longs the long names that do.
 func (c *Call) parse(letters string, longs ...string) *args {
-	a := &args{flags: map[string]shellcmd.Word{}}
+	a := &args{}
 	rest := c.Args[1:]
-	a.operands = make([]shellcmd.Word, 0, len(rest))
+	first := 0
+	operand := func(i int) {
+		if len(a.operands) == 0 {
+			first = i
+		}
+		if len(a.operands) == i-first {
+			// Those that stand together are a part of rest: a line can have a
+			// hundred thousand of them.
+			a.operands = rest[first : i+1 : i+1]
+			return
+		}
+		a.operands = append(a.operands, rest[i])
+	}
 	for i := 0; i < len(rest); i++ {
 		w := rest[i]
 		s := w.Value
 		switch {
 		case !w.Static && len(w.Parts) > 0 && w.Parts[0].Kind != shellcmd.Literal:
-			a.operands = append(a.operands, w)
+			operand(i)
 		case s == "--" && w.Static:
-			a.operands = append(a.operands, rest[i+1:]...)
+			for j := i + 1; j < len(rest); j++ {
+				operand(j)
+			}
 			a.dashes = true
 			return a
 		case len(s) < 2 || s[0] != '-':
-			a.operands = append(a.operands, w)
+			operand(i)
 		case s[1] == '-':
 			name, _, attached := strings.Cut(s[2:], "=")
-			value := shellcmd.Word{Static: true}
-			if attached {
-				value, _ = w.After("--" + name + "=")
-			} else {
-				for _, l := range longs {
-					if l == name && i+1 < len(rest) {
-						i++
-						value = rest[i]
-						break
-					}
-				}
+			switch {
+			case attached:
+				value, _ := w.After("--" + name + "=")
+				a.set(name, &value)
+			case slices.Contains(longs, name) && i+1 < len(rest):
+				i++
+				a.set(name, &rest[i])
+			default:
+				a.bare(name)
 			}
-			a.flags[name] = value
 		default:
 			for j := 1; j < len(s); j++ {
 				letter := s[j : j+1]
 				if !strings.Contains(letters, letter) {
-					a.flags[letter] = shellcmd.Word{Static: true}
+					a.bare(letter)
 					continue
 				}
 				value, _ := w.After(s[:j+1])
@@ -90,7 +135,7 @@ func (c *Call) parse(letters string, longs ...string) *args {
 					i++
 					value = rest[i]
 				}
-				a.flags[letter] = value
+				a.set(letter, &value)
 				break
 			}
 		}
@@ -110,15 +155,16 @@ func (c *Call) targets() []target {
 
 func (c *Call) findTargets() []target {
 	var out []target
-	for _, r := range c.Redirs {
+	for i := range c.Redirs {
+		r := &c.Redirs[i]
 		switch r.Op {
 		case ">", ">|", "&>", "<>", ">&":
 			if r.Op == ">&" && (strings.Trim(r.Target.Value, "0123456789-") == "") {
 				continue
 			}
-			out = append(out, target{word: r.Target, path: r.Target.Value, truncates: r.Op != "<>", how: r.Op})
+			out = append(out, target{word: &r.Target, path: r.Target.Value, truncates: r.Op != "<>", how: r.Op})
 		case ">>", "&>>":
-			out = append(out, target{word: r.Target, path: r.Target.Value, how: r.Op})
+			out = append(out, target{word: &r.Target, path: r.Target.Value, how: r.Op})
 		}
 	}
 	if len(c.Args) == 0 {
@@ -126,7 +172,8 @@ func (c *Call) findTargets() []target {
 	}
 	add := func(how string, e effect, words ...shellcmd.Word) {
 		out = slices.Grow(out, len(words))
-		for _, w := range words {
+		for i := range words {
+			w := &words[i]
 			out = append(out, target{word: w, path: w.Value, effect: e, how: how})
 		}
 	}
@@ -150,9 +197,9 @@ func (c *Call) findTargets() []target {
 			return out
 		}
 		ops := a.operands
-		dir, hasDir := a.flags["t"]
-		if !hasDir || name == "rsync" {
-			dir, hasDir = a.flags["target-directory"]
+		dir, hasDir := a.value("t", "target-directory")
+		if name == "rsync" {
+			dir, hasDir = a.value("target-directory")
 		}
 		sources := ops
 		if !hasDir {
@@ -164,9 +211,10 @@ func (c *Call) findTargets() []target {
 		n := len(out)
 		add(name, writes, dir)
 		out = slices.Grow(out, len(sources))
-		for _, s := range sources {
+		into := strings.TrimRight(dir.Value, "/") + "/"
+		for i := range sources {
 			// Into a directory the file keeps its name.
-			out = append(out, target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + base(slashed(s.Value)), effect: writes, how: name})
+			out = append(out, target{word: &dir, path: into + base(slashed(sources[i].Value)), effect: writes, how: name})
 		}
 		tree(n, name == "rsync" && rsyncDeletes(a))
 		// A directory that is copied brings all that is in it; a copy that no
@@ -254,7 +302,7 @@ func (c *Call) findTargets() []target {
 		if !a.has("f", "file", "e", "source") && len(ops) > 0 {
 			program, ops = ops[0], ops[1:]
 		}
-		if w := a.flags["i"]; w.Value == "inplace" || a.flags["include"].Value == "inplace" {
+		if slices.ContainsFunc(a.values("i", "include"), func(w *shellcmd.Word) bool { return w.Value == "inplace" }) {
 			add("awk -i inplace", writes, ops...)
 		}
 		for _, file := range awkWrites(program.Value) {
@@ -277,7 +325,7 @@ func (c *Call) findTargets() []target {
 	case "dd":
 		for _, w := range c.Args[1:] {
 			if v, ok := w.After("of="); ok {
-				out = append(out, target{word: v, path: v.Value, truncates: true, how: "dd of="})
+				out = append(out, target{word: &v, path: v.Value, truncates: true, how: "dd of="})
 			}
 		}
 	case "truncate", "touch", "fallocate":
@@ -289,17 +337,15 @@ func (c *Call) findTargets() []target {
 		}
 	case "patch":
 		a := c.parse("bdDFginopBrYzVx", "input", "directory", "strip", "output")
-		if d, ok := a.flags["d"]; ok {
+		if d, ok := a.value("d"); ok {
 			add(name, writes, d)
 		}
 		if len(a.operands) > 0 {
 			add(name, writes, a.operands[0])
 		}
-		for _, n := range [...]string{"i", "input"} {
-			if w, ok := a.flags[n]; ok {
-				text, _ := c.ReadFile(w)
-				add(name, writes, patched(text)...)
-			}
+		if w, ok := a.value("i", "input"); ok {
+			text, _ := c.ReadFile(w)
+			add(name, writes, patched(text)...)
 		}
 		if text, _ := c.input(); text != "" {
 			add(name, writes, patched(text)...)
@@ -331,13 +377,10 @@ func (c *Call) findTargets() []target {
 		}
 	case "curl":
 		a := c.parse("oODdHXuAeFbcTKmrwxyYzCQ", "output", "data", "header", "request", "user", "output-dir", "form", "data-binary", "data-raw")
-		delete(a.flags, "O")
-		for _, n := range [...]string{"o", "output"} {
-			if w, ok := a.flags[n]; ok {
-				add("curl -o", writes, w)
-			}
+		for _, w := range a.values("o", "output") {
+			add("curl -o", writes, *w)
 		}
-		if d, ok := a.flags["output-dir"]; ok {
+		if d, ok := a.value("output-dir"); ok {
 			for _, w := range c.Args[1:] {
 				if strings.Contains(w.Value, "://") {
 					out = append(out, below(d, base(w.Value), "curl --output-dir"))
@@ -346,28 +389,24 @@ func (c *Call) findTargets() []target {
 		}
 	case "wget":
 		a := c.parse("OoPaiUtTwQlARDe", "output-document", "directory-prefix")
-		for _, n := range [...]string{"O", "output-document"} {
-			if w, ok := a.flags[n]; ok {
-				add("wget -O", writes, w)
-			}
+		for _, w := range a.values("O", "output-document") {
+			add("wget -O", writes, *w)
 		}
-		for _, n := range [...]string{"P", "directory-prefix"} {
-			if d, ok := a.flags[n]; ok {
-				for _, w := range a.operands {
-					out = append(out, below(d, base(w.Value), "wget -P"))
-				}
+		if d, ok := a.value("P", "directory-prefix"); ok {
+			for _, w := range a.operands {
+				out = append(out, below(d, base(w.Value), "wget -P"))
 			}
 		}
 	case "gh":
 		if c.GH != nil && (c.GH.Is("release", "download") || c.GH.Is("run", "download")) {
 			for _, w := range c.Args[1:] {
 				if v, ok := w.After("--dir="); ok {
-					out = append(out, target{word: v, path: v.Value, tree: true, how: "gh download"})
+					out = append(out, target{word: &v, path: v.Value, tree: true, how: "gh download"})
 				}
 			}
 			for i, w := range c.Args {
 				if (w.Value == "-D" || w.Value == "--dir") && i+1 < len(c.Args) {
-					out = append(out, target{word: c.Args[i+1], path: c.Args[i+1].Value, tree: true, how: "gh download"})
+					out = append(out, target{word: &c.Args[i+1], path: c.Args[i+1].Value, tree: true, how: "gh download"})
 				}
 			}
 		}
@@ -420,21 +459,21 @@ func (c *Call) findTargets() []target {
 
 // below is a file that a command writes into a directory.
 func below(dir shellcmd.Word, name, how string) target {
-	return target{word: dir, path: strings.TrimRight(dir.Value, "/") + "/" + name, effect: writes, how: how}
+	return target{word: &dir, path: strings.TrimRight(dir.Value, "/") + "/" + name, effect: writes, how: how}
 }
 
 // extracted are the files that an archiver writes: the members that it is
 // given, and everything below the directory that it is sent to.
 func (c *Call) extracted(name string) []target {
 	var out []target
-	dir, hasDir := shellcmd.Word{}, false
+	var dirs []*shellcmd.Word
 	var members []shellcmd.Word
 	if name == "unzip" {
 		a := c.parse("dxP")
 		if a.has("l", "t", "v", "Z", "p", "z") {
 			return nil
 		}
-		dir, hasDir = a.flags["d"]
+		dirs = a.values("d")
 		if len(a.operands) > 1 {
 			members = a.operands[1:]
 		}
@@ -448,11 +487,8 @@ func (c *Call) extracted(name string) []target {
 		if !a.has("x", "extract", "get") && !(old && strings.Contains(first, "x")) {
 			return nil
 		}
-		for _, n := range [...]string{"C", "directory"} {
-			if w, ok := a.flags[n]; ok {
-				dir, hasDir = w, true
-			}
-		}
+		dirs = a.values("C", "directory")
+		slices.SortStableFunc(dirs, func(a, b *shellcmd.Word) int { return a.Pos - b.Pos })
 		members = a.operands
 		if old {
 			members = members[1:]
@@ -461,14 +497,21 @@ func (c *Call) extracted(name string) []target {
 			}
 		}
 	}
-	if hasDir {
+	for _, dir := range dirs {
 		out = append(out, target{word: dir, path: dir.Value, effect: writes, tree: true, how: name})
 	}
-	for _, m := range members {
-		t := target{word: m, path: m.Value, effect: writes, tree: true, how: name}
-		if hasDir {
-			t = below(dir, m.Value, name)
+	behind := 0
+	for i := range members {
+		m := &members[i]
+		// tar puts a member where the last -C before it leads.
+		for behind < len(dirs) && dirs[behind].Pos <= m.Pos {
+			behind++
 		}
+		t := target{word: m, path: m.Value, effect: writes, how: name}
+		if len(dirs) > 0 {
+			t = below(*dirs[max(behind-1, 0)], m.Value, name)
+		}
+		t.tree = true
 		out = append(out, t)
 	}
 	return out

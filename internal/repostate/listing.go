@@ -1,6 +1,8 @@
 package repostate
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,7 +48,11 @@ func (w *World) missing(path string) bool {
 }
 
 func (l *listing) read(dir string) {
-	f, err := os.Open(dir)
+	f, err := os.Open(dir) // ends in a separator, so it is a directory
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		l.names = map[string]bool{}
+		return
+	}
 	if err != nil {
 		return
 	}

@@ -280,11 +280,11 @@ func (w *World) Resolve(path string) string {
 	// Many paths share a directory: only the last element is looked at anew.
 	st, err := w.lstat(path)
 	if os.IsNotExist(err) {
-		return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+		return w.inResolved(path)
 	}
 	real := ""
 	if err == nil && st.Mode()&os.ModeSymlink == 0 && path != filepath.Dir(path) {
-		real = filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+		real = w.inResolved(path)
 	} else {
 		real = resolve(path)
 	}
@@ -294,15 +294,21 @@ func (w *World) Resolve(path string) string {
 	return real
 }
 
-func (w *World) resolveDir(dir string) string {
-	if real, ok := w.real[dir]; ok {
-		return real
+// inResolved is path with the links of its directory followed.
+func (w *World) inResolved(path string) string {
+	dir := filepath.Dir(path)
+	real, ok := w.real[dir]
+	if !ok {
+		real = resolve(dir)
+		if len(w.real) < maxMemo {
+			w.real[dir] = real
+		}
 	}
-	real := resolve(dir)
-	if len(w.real) < maxMemo {
-		w.real[dir] = real
+	base := filepath.Base(path)
+	if len(path) == len(real)+1+len(base) && path[:len(real)] == real && os.IsPathSeparator(path[len(real)]) && base != "." && base != ".." {
+		return path // as it is, without a copy
 	}
-	return real
+	return filepath.Join(real, base)
 }
 
 func resolve(path string) string {

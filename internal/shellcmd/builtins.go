@@ -24,8 +24,8 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 		sh.out.unknown(cmd)
 		return
 	}
-	if w.links != nil && strings.ContainsAny(inv.args[0].Value, `/`) {
-		if target, ok := w.links[w.path(sh, inv.args[0].raw)]; ok && programName(target) != name {
+	if w.files != nil && strings.IndexByte(inv.args[0].Value, '/') >= 0 {
+		if target, ok := w.copiedFrom(w.path(sh, inv.args[0].raw)); ok && programName(target) != name {
 			next := *inv
 			next.args = append([]Word{w.word(target)}, inv.args[1:]...)
 			next.args[0].Pos, next.args[0].End, next.external = inv.args[0].Pos, inv.args[0].End, true
@@ -35,8 +35,9 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 	if w.builtin(sh, inv, cmd, name) {
 		return
 	}
-	if wr := wrapperFor(name); wr != nil {
-		w.runWrapper(sh, inv, cmd, wr)
+	known := w.program(name)
+	if known.wrapper != nil {
+		w.runWrapper(sh, inv, cmd, known.wrapper)
 		return
 	}
 	if isShell(name) {
@@ -46,8 +47,8 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 	if w.runner(sh, inv, cmd, name) {
 		return
 	}
-	if lang := interpreterFor(name); lang != nil {
-		w.runInterpreter(sh, inv, cmd, lang)
+	if known.language != nil {
+		w.runInterpreter(sh, inv, cmd, known.language)
 		sh.out.unknown(cmd)
 		return
 	}
@@ -55,6 +56,31 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 		return
 	}
 	w.output(sh, inv, cmd, name)
+}
+
+// A program is what the tables say of a name.
+type program struct {
+	wrapper  *wrapper
+	language *language
+	console  *console
+}
+
+// maxPrograms bounds the names that are remembered.
+const maxPrograms = 256
+
+// program looks a name up once: a line can call it a hundred thousand times.
+func (w *walker) program(name string) *program {
+	if p, ok := w.programs[name]; ok {
+		return p
+	}
+	p := &program{wrapperFor(name), interpreterFor(name), consoleFor(name)}
+	if w.programs == nil {
+		w.programs = map[string]*program{}
+	}
+	if len(w.programs) < maxPrograms {
+		w.programs[name] = p
+	}
+	return p
 }
 
 // located runs $(which git) and $(command -v git) as the program they find.

@@ -1,9 +1,11 @@
 package shellcmd
 
 import (
-	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"sallyport/internal/slashpath"
 )
 
 const maxPath = 2048
@@ -38,9 +40,24 @@ func (w *walker) oldPwd(sh *shell) string {
 // publicDir makes the exported form of a directory.
 func (w *walker) publicDir(d string) Dir {
 	if w.hasMark(d) {
-		return Dir{Unknown: true}
+		return Dir{Unknown: true, Temporary: w.madeByMktemp(d)}
 	}
 	return Dir{Path: unescapeRaw(d)}
+}
+
+// madeByMktemp reports a directory that mktemp printed the name of, or one in
+// it.
+func (w *walker) madeByMktemp(d string) bool {
+	first, size := utf8.DecodeRuneInString(d)
+	if !startsMarked(d) || w.hasMark(d[size:]) || strings.Contains(d[size:], "..") {
+		return false
+	}
+	i := int(first) - markFirst
+	if i < 0 || i >= len(w.marks) || w.marks[i].Kind != Substitution {
+		return false
+	}
+	from := w.marks[i].From
+	return len(from) == 1 && from[0].Name() == "mktemp"
 }
 
 // changeDir is cd: it looks up what the shell would go to.
@@ -131,14 +148,14 @@ func (w *walker) resolve(dir, to string) string {
 		return to // a Windows path stays as it is
 	}
 	if isAbs(to) {
-		return path.Clean(to)
+		return slashpath.Clean(to)
 	}
 	if startsMarked(to) {
 		// ".." after an unknown piece cannot be resolved by name.
 		return to
 	}
 	if dir == "" {
-		return path.Clean(to)
+		return slashpath.Clean(to)
 	}
 	if strings.IndexByte(dir, '\\') >= 0 {
 		return dir + `\` + to
@@ -146,7 +163,7 @@ func (w *walker) resolve(dir, to string) string {
 	if strings.Contains(to, "..") && !isStatic(dir) {
 		return dir + "/" + to
 	}
-	return path.Clean(dir + "/" + to)
+	return slashpath.Clean(dir + "/" + to)
 }
 
 func (w *walker) setDir(sh *shell, to string) {

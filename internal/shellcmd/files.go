@@ -1,9 +1,10 @@
 package shellcmd
 
 import (
-	"path"
 	"slices"
 	"strings"
+
+	"sallyport/internal/slashpath"
 )
 
 const maxVersions = 64 // contents of one file that are kept
@@ -12,20 +13,15 @@ const maxVersions = 64 // contents of one file that are kept
 type version struct {
 	at    int // of walker.writes
 	text  string
-	maybe bool // in a branch: what was there before may still be
+	from  string // the program that it is a copy of or a link to
+	maybe bool   // in a branch: what was there before may still be
 	gone  bool
 }
 
 // write records that the line gives a file a content.
 func (w *walker) write(name, text string, add bool) {
-	if name == "" {
-		return
-	}
-	if w.files == nil {
-		w.files = map[string][]version{}
-	}
-	old := w.files[name]
-	if add {
+	if add && name != "" {
+		old := w.files[name]
 		if n := len(old); n > 0 && !old[n-1].gone {
 			text = old[n-1].text + text
 		} else if n == 0 {
@@ -41,19 +37,44 @@ func (w *walker) write(name, text string, add bool) {
 			w.line.Limited = true
 		}
 	}
+	w.put(name, version{text: text})
+}
+
+// put adds a version of a file.
+func (w *walker) put(name string, v version) {
+	if name == "" {
+		return
+	}
+	if w.files == nil {
+		w.files = map[string][]version{}
+	}
 	w.writes++
+	v.at, v.maybe = w.writes, w.ctx.maybe
+	old := w.files[name]
 	if len(old) >= maxVersions {
 		old = slices.Clone(old[len(old)-maxVersions/2:])
 		old[0].maybe = true
 	}
-	w.files[name] = append(old, version{at: w.writes, text: text, maybe: w.ctx.maybe})
+	w.files[name] = append(old, v)
+}
+
+// copiedFrom is the program that a file is a copy of or a link to.
+func (w *walker) copiedFrom(name string) (string, bool) {
+	list := w.files[name]
+	for i := len(list) - 1; i >= 0; i-- {
+		if v := list[i]; v.from != "" {
+			return v.from, true
+		} else if !v.maybe {
+			break
+		}
+	}
+	return "", false
 }
 
 // remove records that a file is deleted.
 func (w *walker) remove(name string) {
-	if old := w.files[name]; len(old) > 0 {
-		w.writes++
-		w.files[name] = append(old, version{at: w.writes, maybe: w.ctx.maybe, gone: true})
+	if len(w.files[name]) > 0 {
+		w.put(name, version{gone: true})
 	}
 }
 
@@ -89,9 +110,9 @@ func joinPath(dir, name string) string {
 		return ""
 	}
 	if !isAbs(name) && dir != "" && !startsMarked(name) {
-		name = dir + "/" + name
+		return slashpath.Join(strings.ReplaceAll(dir, `\`, "/"), strings.ReplaceAll(name, `\`, "/"))
 	}
-	return path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	return slashpath.Clean(strings.ReplaceAll(name, `\`, "/"))
 }
 
 // isAbs knows drive letters too: a line may come from Windows.

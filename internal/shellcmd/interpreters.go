@@ -219,6 +219,10 @@ func (s *codeScanner) scan() {
 	code := s.code
 	for i := 0; i < len(code); {
 		c := code[i]
+		if n := s.quoteLike(i); n > 0 {
+			i += n
+			continue
+		}
 		switch {
 		case strings.HasPrefix(code[i:], s.l.comment) && !(s.l.name == "perl" && i > 0 && code[i-1] == '$'):
 			end := strings.IndexByte(code[i:], '\n')

@@ -45,12 +45,13 @@ type walker struct {
 	wordSlab    []Word
 	commandSlab []Command
 
+	programs map[string]*program
+
 	marks    []Part
 	varMarks map[string]string
 	globs    [3]string
 
 	files    map[string][]version
-	links    map[string]string // programs that the line copied or linked
 	madeDirs map[string]bool
 	writes   int // file writes so far: the clock of versions
 

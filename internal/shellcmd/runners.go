@@ -106,7 +106,7 @@ func (w *walker) runner(sh *shell, inv *invocation, cmd *Command, name string) b
 			w.nestString(sh, inv, w.word(*sh.in), nesting{layer: name})
 		}
 	default:
-		c := consoleFor(name)
+		c := w.program(name).console
 		if c == nil {
 			return false
 		}

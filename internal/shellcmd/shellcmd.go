@@ -219,6 +219,9 @@ type Text struct {
 type Dir struct {
 	Path    string // absolute, or relative to the line's start directory ("" is that directory)
 	Unknown bool
+	// Temporary is set when it is unknown, but lies in a directory that mktemp
+	// made on the line.
+	Temporary bool
 }
 
 // A Layer is one wrapper, shell or construct around a command.

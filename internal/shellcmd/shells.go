@@ -14,7 +14,7 @@ func isShell(name string) bool {
 // its input.
 func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name string) {
 	args := inv.args[1:]
-	command, stdin, noexec := false, false, false
+	command, stdin, noexec, interactive := false, false, false, false
 	var init []Word
 	i := 0
 	for ; i < len(args); i++ {
@@ -66,6 +66,8 @@ func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name 
 				stdin = true
 			case 'n':
 				noexec = a[0] == '-'
+			case 'i':
+				interactive = true // and then -n means nothing
 			case 'o', 'O':
 				if j == len(a)-1 {
 					i++
@@ -78,7 +80,7 @@ func (w *walker) runShellProgram(sh *shell, inv *invocation, cmd *Command, name 
 			}
 		}
 	}
-	if noexec && !command {
+	if noexec && !interactive {
 		sh.out.unknown(cmd)
 		return
 	}

@@ -522,7 +522,7 @@ func itoa(n int) string {
 
 // copyFile follows cp, mv, install and ln: the target has the source's text.
 func (w *walker) copyFile(sh *shell, name string, args []Word) {
-	var operands []Word
+	var operands []*Word
 	target := ""
 	for i := 0; i < len(args); i++ {
 		a := args[i].raw
@@ -538,7 +538,10 @@ func (w *walker) copyFile(sh *shell, name string, args []Word) {
 			}
 			continue
 		}
-		operands = append(operands, args[i])
+		if operands == nil {
+			operands = make([]*Word, 0, len(args)-i)
+		}
+		operands = append(operands, &args[i])
 	}
 	if target == "" {
 		if len(operands) < 2 {
@@ -547,32 +550,32 @@ func (w *walker) copyFile(sh *shell, name string, args []Word) {
 		target = operands[len(operands)-1].raw
 		operands = operands[:len(operands)-1]
 	}
+	to := w.path(sh, target)
+	if w.files == nil {
+		w.files = make(map[string][]version, len(operands))
+	}
 	for _, o := range operands {
 		from := w.path(sh, o.raw)
 		texts, complete := w.versionsOf(from, w.writes)
-		text := ""
+		text, program := "", ""
 		if len(texts) > 0 {
 			text = texts[0]
-		} else if data, ok := w.readFS(from); ok && !complete {
-			text = data
 		} else {
-			text = w.mark(Part{Text: o.Value, Kind: Other})
-		}
-		to := w.path(sh, target)
-		if len(texts) == 0 && isStatic(from) && w.spend(16) {
-			if w.links == nil {
-				w.links = map[string]string{}
+			if data, ok := w.readFS(from); ok && !complete {
+				text = data
+			} else {
+				text = w.mark(Part{Text: o.Value, Kind: Other})
 			}
-			w.links[to] = from
-			w.links[joinPath(to, from[strings.LastIndexByte(from, '/')+1:])] = from
+			if isStatic(from) && w.spend(16) {
+				program = from
+			}
 		}
 		// The target may be a directory: then the file has its own name there.
-		base := from[strings.LastIndexByte(from, '/')+1:]
 		if len(operands) == 1 && !strings.HasSuffix(target, "/") {
-			w.write(to, text, false)
+			w.put(to, version{text: text, from: program})
 		}
-		w.write(joinPath(to, base), text, false)
-		if name == "mv" {
+		w.put(joinPath(to, from[strings.LastIndexByte(from, '/')+1:]), version{text: text, from: program})
+		if name == "mv" && len(texts) > 0 {
 			w.remove(from)
 		}
 	}
