@@ -299,7 +299,11 @@ func (w *World) inResolved(path string) string {
 	dir := filepath.Dir(path)
 	real, ok := w.real[dir]
 	if !ok {
-		real = resolve(dir)
+		if _, err := w.lstat(dir); os.IsNotExist(err) && dir != filepath.Dir(dir) {
+			real = w.inResolved(dir) // what is not there leads nowhere else
+		} else {
+			real = resolve(dir)
+		}
 		if len(w.real) < maxMemo {
 			w.real[dir] = real
 		}

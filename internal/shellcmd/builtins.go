@@ -49,7 +49,6 @@ func (w *walker) dispatch(sh *shell, inv *invocation, cmd *Command) {
 	}
 	if known.language != nil {
 		w.runInterpreter(sh, inv, cmd, known.language)
-		sh.out.unknown(cmd)
 		return
 	}
 	if strings.ContainsAny(inv.args[0].Value, `/`) && w.runScriptFile(sh, inv, cmd) {
@@ -538,6 +537,9 @@ func (w *walker) declare(sh *shell, s *syntax.Stmt, c *syntax.DeclClause) {
 			continue
 		}
 		d.before(sh, a.Name.Value)
+		if old := sh.direct(a.Name.Value); d.assoc && (old == nil || !old.assoc) {
+			sh.put(a.Name.Value, &variable{isArray: true, assoc: true})
+		}
 		w.assign(sh, a, d.export())
 		if d.nameref {
 			if v := sh.direct(a.Name.Value); v != nil && len(v.vals) > 0 && syntax.ValidName(v.vals[0]) {
@@ -563,7 +565,7 @@ type declaration struct {
 	name               string
 	exported, unexport bool
 	functions, nameref bool
-	global             bool
+	global, assoc      bool
 }
 
 func (d *declaration) export() bool {
@@ -596,6 +598,8 @@ func (w *walker) declareWord(sh *shell, d *declaration, s string) {
 				d.functions = true
 			case 'g':
 				d.global = true
+			case 'A':
+				d.assoc = on
 			}
 		}
 		return
@@ -620,6 +624,8 @@ func (w *walker) declareWord(sh *shell, d *declaration, s string) {
 	}
 	old := sh.lookup(name)
 	switch {
+	case d.assoc && (old == nil || !old.assoc):
+		sh.put(name, &variable{isArray: true, assoc: true, exported: d.export()})
 	case old != nil:
 		v := *old
 		v.vals = slices.Clone(old.vals)

@@ -3,6 +3,7 @@ package shellcmd
 import (
 	"hash/maphash"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -95,7 +96,7 @@ func (w *walker) assign(sh *shell, a *syntax.Assign, export bool) {
 	}
 	name := a.Name.Value
 	old := sh.lookup(name)
-	v := &variable{exported: export || sh.allExport || (old != nil && old.exported)}
+	v := &variable{exported: export || sh.allExport || (old != nil && old.exported), assoc: old != nil && old.assoc}
 	switch {
 	case a.Array != nil:
 		v.isArray = true
@@ -105,24 +106,48 @@ func (w *walker) assign(sh *shell, a *syntax.Assign, export bool) {
 		if a.Append && old != nil && w.made > 0 {
 			v.arr = slices.Clone(old.arr)
 		}
+		key, pairs := "", 0
 		for _, el := range a.Array.Elems {
 			if el.Index != nil {
-				if word, ok := el.Index.(*syntax.Word); ok {
-					w.value(sh, word)
-				}
-				v.arr = append(v.arr, w.value(sh, el.Value))
+				key := w.elementKey(sh, v, el.Index)
+				value := w.value(sh, el.Value)
+				w.setElement(sh, v, name, key, value)
+				v.arr = append(v.arr, value)
 				continue
 			}
 			for _, f := range w.fields(sh, el.Value) {
-				v.arr = append(v.arr, w.literal(f.raw))
+				value := w.literal(f.raw)
+				if v.assoc {
+					// Without [key]= they are keys and values in turn.
+					if pairs++; pairs%2 == 1 {
+						key = value
+						continue
+					}
+					w.setElement(sh, v, name, key, value)
+				}
+				v.arr = append(v.arr, value)
 			}
 		}
 	case a.Index != nil:
-		n, ok := w.arithm(sh, a.Index)
-		value := w.value(sh, a.Value)
 		v.isArray = true
+		key := w.elementKey(sh, v, a.Index)
+		n, err := strconv.ParseInt(key, 10, 64)
+		ok := err == nil && !v.assoc
+		value := w.value(sh, a.Value)
 		if old != nil {
 			v.arr = slices.Clone(old.arr)
+		}
+		if a.Append {
+			if s, found := w.element(sh, v, name, key); found {
+				value = s + value
+			}
+			if w.made -= len(value); w.made < 0 || len(value) > maxValue {
+				value = otherMark
+				w.line.Limited = true
+			}
+		}
+		if !ok || n > int64(len(v.arr)) {
+			w.setElement(sh, v, name, key, value)
 		}
 		if !ok || n < 0 || n > int64(len(v.arr)) {
 			n = int64(len(v.arr))
@@ -146,6 +171,45 @@ func (w *walker) assign(sh *shell, a *syntax.Assign, export bool) {
 		v.vals = []string{value}
 	}
 	sh.put(name, v)
+}
+
+// elementKey is the text of an array's index; empty if it is not known.
+func (w *walker) elementKey(sh *shell, v *variable, idx syntax.ArithmExpr) string {
+	if v.assoc {
+		word, _ := idx.(*syntax.Word)
+		if word == nil {
+			return ""
+		}
+		if key := w.value(sh, word); isStatic(key) && len(key) < maxPath {
+			return key
+		}
+		return ""
+	}
+	n, ok := w.arithm(sh, idx)
+	if !ok {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// setElement keeps an element that arr cannot find by its position: one of an
+// array with names, or one behind a gap. It is a variable of its own.
+func (w *walker) setElement(sh *shell, v *variable, name, key, value string) {
+	if key == "" || !v.assoc && key[0] == '-' {
+		return
+	}
+	sh.put(name+"["+key+"]", &variable{vals: []string{value}})
+}
+
+// element reads what setElement kept.
+func (w *walker) element(sh *shell, v *variable, name, key string) (string, bool) {
+	if key == "" {
+		return "", false
+	}
+	if e := sh.lookup(name + "[" + key + "]"); e != nil && len(e.vals) > 0 {
+		return e.vals[w.ctx.pick.of(name, len(e.vals))], true
+	}
+	return "", false
 }
 
 // emit records a command.

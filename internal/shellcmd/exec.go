@@ -138,6 +138,9 @@ func (w *walker) compound(sh *shell, cmd syntax.Command) {
 		if c.Stmt != nil {
 			f := sh.fork()
 			f.out = nil
+			if call, ok := c.Stmt.Cmd.(*syntax.CallExpr); ok {
+				wordsOfCoproc(call)
+			}
 			w.layer("coproc", func() { w.stmt(f, c.Stmt) })
 		}
 	case *syntax.TestClause:
@@ -567,4 +570,28 @@ func (w *walker) alternatives(sh *shell, f func(*shell)) {
 		branches = append(branches, b)
 	}
 	sh.join(false, branches...)
+}
+
+// wordsOfCoproc puts right what the parser reads as assignments behind the name
+// of a program: coproc dd of=FILE.
+func wordsOfCoproc(call *syntax.CallExpr) {
+	if len(call.Args) == 0 || len(call.Assigns) == 0 || call.Assigns[0].Pos().Offset() < call.Args[0].Pos().Offset() {
+		return
+	}
+	words := []*syntax.Word{call.Args[0]}
+	for _, a := range call.Assigns {
+		if a.Name == nil || a.Index != nil || a.Array != nil || a.Naked {
+			continue
+		}
+		op := "="
+		if a.Append {
+			op = "+="
+		}
+		word := &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{ValuePos: a.Pos(), ValueEnd: a.Name.End(), Value: a.Name.Value + op}}}
+		if a.Value != nil {
+			word.Parts = append(word.Parts, a.Value.Parts...)
+		}
+		words = append(words, word)
+	}
+	call.Args, call.Assigns = append(words, call.Args[1:]...), nil
 }

@@ -118,7 +118,8 @@ func trSet(s string) (string, bool) {
 	return b.String(), true
 }
 
-// sed is exact for s/plain/plain/[g] on known text, the script given plainly.
+// sed is exact for s/plain/plain/[g] on known text, the script given plainly;
+// ^ and $ may stand at the ends.
 func (w *walker) sed(sh *shell, args []Word) bool {
 	script, has := "", false
 	var files []Word
@@ -137,8 +138,7 @@ func (w *walker) sed(sh *shell, args []Word) bool {
 			files = append(files, args[i])
 		}
 	}
-	text, ok := w.inputs(sh, files)
-	if !ok || !has || len(script) < 4 || script[0] != 's' || !isStatic(text) {
+	if !has || len(script) < 4 || script[0] != 's' {
 		return false
 	}
 	sep := script[1:2]
@@ -146,8 +146,24 @@ func (w *walker) sed(sh *shell, args []Word) bool {
 	if len(parts) != 3 || (parts[2] != "" && parts[2] != "g") {
 		return false
 	}
-	from, to := parts[0], parts[1]
-	if from == "" || strings.ContainsAny(from, `\.*[]^$+?(){}|`) || strings.ContainsAny(to, `\&`) || !w.spend(len(text)) {
+	from, start := strings.CutPrefix(parts[0], "^")
+	from, end := strings.CutSuffix(from, "$")
+	blanks := false
+	switch from {
+	case " *", `\s*`, "[ ]*", "[ \t]*", `[ \t]*`, "[[:space:]]*", "[[:blank:]]*":
+		from, blanks = "", start && !end
+	}
+	to := parts[1]
+	if from == "" && !start && !end || start && end || strings.ContainsAny(from, `\.*[]^$+?(){}|`) || strings.ContainsAny(to, `\&`) {
+		return false
+	}
+	text, ok := w.inputs(sh, files)
+	if !ok && from == "" && start && !blanks {
+		// Each line of what is not known.
+		sh.out.add(to + w.mark(Part{Kind: Other}) + "\n")
+		return true
+	}
+	if !ok || !isStatic(text) && (from != "" || !start || blanks) || !w.spend(len(text)) {
 		return false
 	}
 	n := 1
@@ -155,7 +171,24 @@ func (w *walker) sed(sh *shell, args []Word) bool {
 		n = -1
 	}
 	for _, l := range strings.SplitAfter(text, "\n") {
-		sh.out.add(strings.Replace(l, from, to, n))
+		body := strings.TrimSuffix(l, "\n")
+		newline := l[len(body):]
+		switch {
+		case l == "":
+		case blanks:
+			body = to + strings.TrimLeft(body, " \t")
+		case start:
+			if rest, ok := strings.CutPrefix(body, from); ok {
+				body = to + rest
+			}
+		case end:
+			if rest, ok := strings.CutSuffix(body, from); ok {
+				body = rest + to
+			}
+		default:
+			body = strings.Replace(body, from, to, n)
+		}
+		sh.out.add(body + newline)
 	}
 	return true
 }

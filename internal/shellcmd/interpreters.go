@@ -1,6 +1,7 @@
 package shellcmd
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -36,6 +37,7 @@ const (
 	callTreeIf                   // deletes a tree if an option says recursive
 	callTwoParts                 // mode and command: open(F, "cmd|")
 	callSpawn                    // a mode, the program, then argv
+	callPrint                    // prints the arguments as a line
 )
 
 // languages is read only.
@@ -45,25 +47,25 @@ var languages = []language{
 		{"run", callShell, "subprocess"}, {"call", callShell, "subprocess"}, {"check_call", callShell, ""}, {"check_output", callShell, ""},
 		{"Popen", callShell, ""}, {"create_subprocess_shell", callShell, ""}, {"create_subprocess_exec", callArgs, ""},
 		{"execl", callSpawn, ""}, {"execlp", callSpawn, ""}, {"execv", callFile, ""}, {"execvp", callFile, ""}, {"execve", callFile, ""}, {"execvpe", callFile, ""},
-		{"spawnl", callSpawn, ""}, {"spawnlp", callSpawn, ""}, {"spawnv", callFile, ""}, {"spawnvp", callFile, ""}, {"spawn", callShell, "pty"}, {"posix_spawn", callFile, ""},
-		{"rmtree", callTree, ""},
+		{"spawnl", callSpawn, ""}, {"spawnlp", callSpawn, ""}, {"spawnv", callFile, ""}, {"spawnvp", callFile, ""}, {"spawnve", callFile, ""}, {"spawnvpe", callFile, ""}, {"spawn", callShell, "pty"}, {"posix_spawn", callFile, ""}, {"posix_spawnp", callFile, ""},
+		{"rmtree", callTree, ""}, {"print", callPrint, ""}, {"write", callPrint, "stdout"},
 	}},
 	{name: "perl", programs: "perl", evalOpts: "eE", valOpts: "IMmCDFiVx0l", comment: "#", ticks: true, calls: []codeCall{
 		{"system", callShell, ""}, {"exec", callShell, ""}, {"qx", callShell, ""}, {"readpipe", callShell, ""}, {"open", callTwoParts, ""}, {"capture", callShell, "IPC"},
-		{"rmtree", callTree, ""}, {"remove_tree", callTree, ""},
+		{"rmtree", callTree, ""}, {"remove_tree", callTree, ""}, {"print", callPrint, ""}, {"say", callPrint, ""},
 	}},
 	{name: "ruby", programs: "ruby jruby", evalOpts: "e", valOpts: "ICEFKrTWx", comment: "#", ticks: true, calls: []codeCall{
 		{"system", callShell, ""}, {"exec", callShell, ""}, {"spawn", callShell, ""}, {"popen", callShell, ""}, {"popen2", callShell, ""}, {"popen2e", callShell, ""}, {"popen3", callShell, ""},
-		{"capture2", callShell, ""}, {"capture2e", callShell, ""}, {"capture3", callShell, ""}, {"%x", callShell, ""}, {"sh", callShell, "rake"},
+		{"capture2", callShell, ""}, {"capture2e", callShell, ""}, {"capture3", callShell, ""}, {"%x", callShell, ""}, {"sh", callShell, "rake"}, {"puts", callPrint, ""}, {"print", callPrint, ""},
 		{"rm_rf", callTree, ""}, {"rm_r", callTree, ""}, {"rmtree", callTree, ""}, {"remove_dir", callTree, ""}, {"remove_entry", callTree, ""}, {"remove_entry_secure", callTree, ""}, {"safe_unlink", callTree, ""},
 	}},
 	{name: "node", programs: "node nodejs deno bun tsx ts-node", evalOpts: "ep", longEval: "eval print", valOpts: "rC", comment: "//", calls: []codeCall{
 		{"exec", callShell, "child_process"}, {"execSync", callShell, ""}, {"spawn", callFile, ""}, {"spawnSync", callFile, ""}, {"execFile", callFile, ""}, {"execFileSync", callFile, ""},
-		{"execa", callFile, ""}, {"execaCommand", callShell, ""}, {"$", callShell, "zx"}, {"Command", callFile, "Deno"},
+		{"execa", callFile, ""}, {"execaCommand", callShell, ""}, {"$", callShell, "zx"}, {"Command", callFile, "Deno"}, {"log", callPrint, "console"}, {"write", callPrint, "stdout"},
 		{"rmSync", callTreeIf, ""}, {"rm", callTreeIf, ""}, {"rmdirSync", callTreeIf, ""}, {"rmdir", callTreeIf, ""}, {"removeSync", callTree, ""}, {"rimraf", callTree, ""}, {"rimrafSync", callTree, ""}, {"remove", callTree, "fs-extra"}, {"removeSync", callTreeIf, "Deno"},
 	}},
 	{name: "php", programs: "php", evalOpts: "rBRE", valOpts: "dczfStg", comment: "#", ticks: true, calls: []codeCall{
-		{"system", callShell, ""}, {"exec", callShell, ""}, {"shell_exec", callShell, ""}, {"passthru", callShell, ""}, {"popen", callShell, ""}, {"proc_open", callShell, ""},
+		{"system", callShell, ""}, {"exec", callShell, ""}, {"shell_exec", callShell, ""}, {"passthru", callShell, ""}, {"popen", callShell, ""}, {"proc_open", callShell, ""}, {"echo", callPrint, ""},
 	}},
 	{name: "lua", programs: "lua luajit", evalOpts: "e", valOpts: "l", comment: "--", calls: []codeCall{
 		{"execute", callShell, ""}, {"popen", callShell, ""},
@@ -72,7 +74,7 @@ var languages = []language{
 		{"do shell script", callShell, ""},
 	}},
 	{name: "awk", programs: "awk gawk mawk nawk original-awk", valOpts: "vFfielLE", comment: "#", calls: []codeCall{
-		{"system", callShell, ""},
+		{"system", callShell, ""}, {"print", callPrint, ""}, {"printf", callPrint, ""},
 	}},
 	{name: "octave", programs: "octave octave-cli matlab", evalOpts: "r", longEval: "eval batch", valOpts: "p", comment: "%", calls: []codeCall{
 		{"system", callShell, ""}, {"unix", callShell, ""}, {"dos", callShell, ""}, {"shell_cmd", callShell, ""}, {"popen", callShell, ""}, {"rmdir", callTree, ""},
@@ -107,6 +109,7 @@ func (w *walker) runInterpreter(sh *shell, inv *invocation, cmd *Command, l *lan
 	args := inv.args[1:]
 	if l.name == "awk" {
 		w.runAwk(sh, inv, l, args)
+		sh.out.unknown(cmd)
 		return
 	}
 	wr := wrapper{name: l.name, short: l.evalOpts + l.valOpts, long: l.longEval}
@@ -128,11 +131,15 @@ func (w *walker) runInterpreter(sh *shell, inv *invocation, cmd *Command, l *lan
 			code = append(code, w.literal(o.value.raw))
 		}
 		if o.name == "m" && l.name == "python" {
+			sh.out.unknown(cmd)
 			return // a module, its arguments are its own
 		}
 	}
 	if len(code) > 0 {
-		w.runCode(sh, inv, l, strings.Join(code, "\n"), l.name+" -"+l.evalOpts[:1])
+		printsAll := w.runCode(sh, inv, l, strings.Join(code, "\n"), l.name+" -"+l.evalOpts[:1])
+		if !printsAll || len(opts) > 1 {
+			sh.out.unknown(cmd) // perl -n runs it for each line
+		}
 		return
 	}
 	if len(rest) == 0 || rest[0].raw == "-" {
@@ -142,11 +149,13 @@ func (w *walker) runInterpreter(sh *shell, inv *invocation, cmd *Command, l *lan
 			w.runCode(sh, inv, l, *in, l.name)
 			sh.in = in
 		}
+		sh.out.unknown(cmd)
 		return
 	}
 	for _, text := range w.scripts(sh, rest[0].raw) {
 		w.runCode(sh, inv, l, text, l.name+" script")
 	}
+	sh.out.unknown(cmd)
 }
 
 // runAwk finds the program text of awk: the first operand, or that of -f.
@@ -195,24 +204,29 @@ func (w *walker) awkPipes(sh *shell, inv *invocation, code string) {
 
 const maxCodeCalls = 1000
 
-// runCode finds the calls in code that start programs.
-func (w *walker) runCode(sh *shell, inv *invocation, l *language, code, layer string) {
+// runCode finds the calls in code that start programs. It reports whether all
+// that the code prints is known.
+func (w *walker) runCode(sh *shell, inv *invocation, l *language, code, layer string) (printsAll bool) {
 	if !w.spend(len(code)) {
-		return
+		return false
 	}
-	s := &codeScanner{w: w, sh: sh, inv: inv, l: l, code: code, layer: layer, vars: map[string]string{}}
+	s := &codeScanner{w: w, sh: sh, inv: inv, l: l, code: code, layer: layer, vars: map[string]string{}, lists: map[string][]string{}}
 	s.scan()
+	return s.printsAll
 }
 
 type codeScanner struct {
-	w     *walker
-	sh    *shell
-	inv   *invocation
-	l     *language
-	code  string
-	layer string
-	vars  map[string]string // names that were given one literal
-	calls int
+	w           *walker
+	sh          *shell
+	inv         *invocation
+	l           *language
+	code        string
+	layer       string
+	vars        map[string]string   // names that were given one literal
+	lists       map[string][]string // names that were given a list of them
+	calls       int
+	printsAll   bool // the code is one call that prints text
+	openComment bool // a comment that does not end was seen
 }
 
 func (s *codeScanner) scan() {
@@ -272,11 +286,20 @@ func (s *codeScanner) name(i, j int) int {
 	// x = "literal"
 	if k < len(s.code) && s.code[k] == '=' && (k+1 == len(s.code) || s.code[k+1] != '=') {
 		v := skipSpace(s.code, k+1)
-		if text, n, ok := s.literal(v); ok {
-			s.vars[id] = text
-			return v + n
+		if a, n, ok := s.assigned(v); ok {
+			if a.isList {
+				s.lists[id] = a.list
+			} else {
+				s.vars[id] = a.text
+			}
+			return n
 		}
 		return j
+	}
+	if list, ok := s.lists[id]; ok {
+		if n := s.grow(id, list, j, k); n > j {
+			return n
+		}
 	}
 	for _, c := range s.l.calls {
 		if c.name != id || c.within != "" && !strings.Contains(s.code, c.within) {
@@ -295,6 +318,55 @@ func (s *codeScanner) name(i, j int) int {
 		}
 	}
 	return j
+}
+
+// assigned reads the value of an assignment: a literal or a list of them.
+func (s *codeScanner) assigned(i int) (codeArg, int, bool) {
+	if i >= len(s.code) || !s.w.spend(8) {
+		return codeArg{}, i, false
+	}
+	code := s.code[:min(len(s.code), i+maxCallLength)]
+	if _, _, ok := s.literal(i); !ok && code[i] != '[' && (code[i] != '(' || s.l.name != "perl") && !strings.HasPrefix(code[i:], "%w") && !strings.HasPrefix(code[i:], "qw") && !strings.HasPrefix(code[i:], "shlex.split(") {
+		return codeArg{}, i, false
+	}
+	if code[i] == '(' {
+		a, next := s.listArgument(code, i)
+		return a, next, a.known && a.isList
+	}
+	a, next := s.argument(code, i)
+	return a, next, a.known
+}
+
+// grow follows what adds to a list: x += […], x.append(…), x.push(…). It
+// returns where to go on.
+func (s *codeScanner) grow(id string, list []string, j, k int) int {
+	if len(list) >= maxFields || !s.w.spend(len(list)) {
+		return j
+	}
+	rest := s.code[k:]
+	switch {
+	case strings.HasPrefix(rest, "+=") || strings.HasPrefix(rest, "<<"):
+		if a, next, ok := s.assigned(skipSpace(s.code, k+2)); ok {
+			s.lists[id] = append(slices.Clip(list), a.words()...)
+			return next
+		}
+	case strings.HasPrefix(rest, ".append(") || strings.HasPrefix(rest, ".push(") || strings.HasPrefix(rest, ".extend(") || strings.HasPrefix(rest, ".concat("):
+		args, _ := s.arguments(k+strings.IndexByte(rest, '(')+1, ')')
+		for _, a := range args {
+			if !a.known {
+				a.text = s.w.mark(Part{Kind: Other})
+			}
+			s.lists[id] = append(slices.Clip(s.lists[id]), a.words()...)
+		}
+	}
+	return j
+}
+
+func (a codeArg) words() []string {
+	if a.isList {
+		return a.list
+	}
+	return []string{a.text}
 }
 
 func skipSpace(s string, i int) int {
@@ -318,7 +390,7 @@ func (s *codeScanner) call(c codeCall, j int) {
 	code := s.code
 	i := skipSpace(code, j)
 	var args []codeArg
-	raw := ""
+	raw, start := "", i
 	switch {
 	case s.l.name == "tcl":
 		// Tcl's words need no quotes; a command ends with the line.
@@ -336,7 +408,8 @@ func (s *codeScanner) call(c codeCall, j int) {
 		}
 		args = []codeArg{{text: text, known: true}}
 	case i < len(code) && code[i] == '(':
-		args, raw = s.arguments(i+1, ')')
+		start = i + 1
+		args, raw = s.arguments(start, ')')
 	case i < len(code) && (code[i] == '"' || code[i] == '\'' || strings.HasPrefix(code[i:], "qw") || strings.HasPrefix(code[i:], "q(") || strings.HasPrefix(code[i:], "q{") || strings.HasPrefix(code[i:], "qq") || isNameStart(code[i]) && s.l.name != "node" && s.l.name != "python" || strings.HasPrefix(code[i:], "%w") || code[i] == '`' && s.l.name == "node"):
 		// Perl, Ruby and Lua call without parentheses.
 		args, raw = s.arguments(i, ';')
@@ -344,8 +417,8 @@ func (s *codeScanner) call(c codeCall, j int) {
 		return
 	}
 	// Keyword arguments and options do not count as words.
-	if c.kind == callTwoParts && len(args) > 1 {
-		args = args[1:]
+	if (c.kind == callTwoParts || s.l.name == "python" && (strings.HasPrefix(c.name, "spawnl") || strings.HasPrefix(c.name, "spawnv"))) && len(args) > 1 {
+		args = args[1:] // the handle, or the mode
 	}
 	var words []string
 	known := len(args) > 0
@@ -365,6 +438,10 @@ func (s *codeScanner) call(c codeCall, j int) {
 	}
 	name := s.layer + ": " + c.name
 	switch c.kind {
+	case callPrint:
+		after := code[min(start+len(raw), len(code)):]
+		s.printsAll = strings.TrimSpace(code[:j-len(c.name)]) == "" && strings.Trim(after, ") ;\n\t}") == "" && args[len(args)-1].known
+		s.sh.out.add(strings.TrimSuffix(strings.Join(words, " "), "\n") + "\n")
 	case callShell:
 		if args[0].isList || len(words) > 1 && s.l.name != "python" && s.l.name != "node" && s.l.name != "php" && s.l.name != "lua" {
 			s.argv(words, name)
@@ -469,7 +546,7 @@ func (s *codeScanner) arguments(i int, end byte) (args []codeArg, raw string) {
 				}
 			case ' ', '\t', '\n', '\r':
 			default:
-				if depth == 0 && !strings.HasPrefix(code[i:], ".split") && c != '.' && !isWordByte(c) {
+				if depth == 0 && s.l.name != "awk" && !strings.HasPrefix(code[i:], ".split") && c != '.' && !isWordByte(c) {
 					args[len(args)-1].known = false
 				}
 			}
@@ -482,8 +559,47 @@ func (s *codeScanner) arguments(i int, end byte) (args []codeArg, raw string) {
 	return args, code[start:min(i, len(code))]
 }
 
-// argument reads one argument; not known if it is no literal.
+// argument reads one argument; not known if it is no literal. Lists can be
+// added to each other.
 func (s *codeScanner) argument(code string, i int) (codeArg, int) {
+	a, next := s.oneArgument(code, i)
+	for a.known && a.isList && len(a.list) < maxFields {
+		k := skipSpace(code, next)
+		if k >= len(code) || code[k] != '+' || k+1 < len(code) && code[k+1] == '=' || s.l.name == "perl" {
+			break
+		}
+		k = skipSpace(code, k+1)
+		if k >= len(code) {
+			break
+		}
+		more, end := s.oneArgument(code, k)
+		if !more.known {
+			more.text = s.w.mark(Part{Kind: Other})
+		}
+		a.list = append(slices.Clip(a.list), more.words()...)
+		if next = end; !more.known {
+			break
+		}
+	}
+	return a, next
+}
+
+func (s *codeScanner) oneArgument(code string, i int) (codeArg, int) {
+	for _, keyword := range [...]string{"args=", "path=", "argv="} {
+		if s.l.name == "python" && strings.HasPrefix(code[i:], keyword) && i+len(keyword) < len(code) && code[i+len(keyword)] != '=' {
+			i += len(keyword)
+		}
+	}
+	if rest, ok := strings.CutPrefix(code[i:], "shlex.split("); ok {
+		if text, n, ok := s.literal(len(code) - len(rest)); ok {
+			if end := skipSpace(code, len(code)-len(rest)+n); end < len(code) && code[end] == ')' {
+				return codeArg{list: strings.Fields(text), isList: true, known: true}, end + 1
+			}
+		}
+	}
+	if list, end := s.named(code, i); end > i {
+		return codeArg{list: list, isList: true, known: true}, end
+	}
 	if code[i] == '[' || strings.HasPrefix(code[i:], "{") {
 		if code[i] == '{' {
 			return codeArg{}, i
@@ -506,10 +622,39 @@ func (s *codeScanner) argument(code string, i int) (codeArg, int) {
 	if !ok {
 		return codeArg{}, i
 	}
-	if rest := code[i+n:]; strings.HasPrefix(rest, ".split(") {
+	switch rest := code[min(i+n, len(code)):]; {
+	case strings.HasPrefix(rest, ".split("):
 		return codeArg{list: strings.Fields(text), isList: true, known: true}, i + n
+	case strings.HasPrefix(rest, ".join("):
+		// " ".join(["git", "commit"])
+		at := skipSpace(code, i+n+len(".join("))
+		if at < len(code) {
+			if list, end := s.oneArgument(code, at); list.known && list.isList {
+				if end = skipSpace(code, end); end < len(code) && code[end] == ')' {
+					return codeArg{text: strings.Join(list.list, text), known: true}, end + 1
+				}
+			}
+		}
+		return codeArg{}, i + n
 	}
 	return codeArg{text: text, known: true}, i + n
+}
+
+// named reads the name of a list; *x, @x and ...x are its elements. It returns i
+// for any other text.
+func (s *codeScanner) named(code string, i int) (list []string, next int) {
+	name := i
+	for name < len(code) && strings.IndexByte("*.@", code[name]) >= 0 && name-i < 3 {
+		name++
+	}
+	end := name
+	for end < len(code) && (isWordByte(code[end]) || code[end] == '$') {
+		end++
+	}
+	if list, ok := s.lists[code[name:end]]; ok && end > name && s.w.spend(len(list)) {
+		return list, end
+	}
+	return nil, i
 }
 
 func (s *codeScanner) listArgument(code string, i int) (codeArg, int) {
@@ -519,6 +664,13 @@ func (s *codeScanner) listArgument(code string, i int) (codeArg, int) {
 		i = skipSpace(code, i)
 		if i >= len(code) || code[i] == ']' || code[i] == ')' {
 			return a, min(i+1, len(code))
+		}
+		if list, end := s.named(code, i); end > i {
+			a.list = append(a.list, list...)
+			if i = skipSpace(code, end); i < len(code) && code[i] == ',' {
+				i++
+			}
+			continue
 		}
 		text, n, ok := s.literal(i)
 		if !ok {
@@ -570,7 +722,13 @@ func (s *codeScanner) literal(i int) (string, int, bool) {
 			b.WriteString(s.w.mark(Part{Kind: Other}))
 			break
 		}
-		if s.l.name != "python" || j >= len(code) || code[j] != '"' && code[j] != '\'' {
+		if s.l.name == "awk" && j < len(code) && strings.IndexByte(",);}|>\n", code[j]) < 0 {
+			// Values stand side by side.
+			if _, _, ok := s.oneLiteral(j); !ok {
+				b.WriteString(s.w.mark(Part{Kind: Other}))
+				break
+			}
+		} else if s.l.name != "python" || j >= len(code) || code[j] != '"' && code[j] != '\'' {
 			break
 		}
 		i = j
@@ -643,7 +801,8 @@ func (s *codeScanner) oneLiteral(i int) (string, int, bool) {
 	return "", 0, false
 }
 
-// interpolate makes #{…} and ${…} and $name unknown.
+// interpolate replaces #{…} and ${…}: by a literal that the name was given, or
+// by something unknown.
 func (s *codeScanner) interpolate(text string) string {
 	switch s.l.name {
 	case "ruby":
@@ -668,7 +827,12 @@ func (s *codeScanner) replaceBraces(text, open string) string {
 			break
 		}
 		b.WriteString(text[:i])
-		b.WriteString(s.w.mark(Part{Text: text[i+len(open) : i+end], Kind: Variable}))
+		name := text[i+len(open) : i+end]
+		if v, ok := s.vars[name]; ok && s.w.spend(len(v)/16) {
+			b.WriteString(v)
+		} else {
+			b.WriteString(s.w.mark(Part{Text: name, Kind: Variable}))
+		}
 		text = text[i+end+1:]
 	}
 	b.WriteString(text)

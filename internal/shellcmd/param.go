@@ -136,6 +136,13 @@ func (w *walker) index(sh *shell, name string, idx syntax.ArithmExpr) read {
 			return r
 		}
 	}
+	if v != nil && v.assoc {
+		key := w.elementKey(sh, v, idx)
+		if s, ok := w.element(sh, v, name, key); ok {
+			return read{list: []string{s}, set: true, known: true}
+		}
+		return read{list: []string{w.mark(Part{Text: name, Kind: Variable})}, set: true}
+	}
 	n, ok := w.arithm(sh, idx)
 	if v == nil || !ok {
 		return read{list: []string{w.mark(Part{Text: name, Kind: Variable})}, set: true}
@@ -148,6 +155,9 @@ func (w *walker) index(sh *shell, name string, idx syntax.ArithmExpr) read {
 		n += int64(len(list))
 	}
 	if n < 0 || n >= int64(len(list)) {
+		if s, ok := w.element(sh, v, name, strconv.FormatInt(n, 10)); ok {
+			return read{list: []string{s}, set: true, known: true}
+		}
 		return read{known: true}
 	}
 	return read{list: list[n : n+1], set: true, known: true}

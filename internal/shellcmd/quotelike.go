@@ -2,6 +2,8 @@ package shellcmd
 
 import "strings"
 
+const maxQuoteLike = 1024 // bytes of one piece
+
 // quoteLike is the length of a piece of code that holds text and no calls: a
 // comment in /* */, a regular expression, q(…) and its relatives in Perl and
 // Ruby. 0 is any other piece, and one that is doubtful: what is taken for text
@@ -16,7 +18,13 @@ func (s *codeScanner) quoteLike(i int) int {
 	default:
 		return 0
 	}
-	line := code[i:]
+	if c := code[i]; c != '/' && c != '%' && !isNameStart(c) {
+		return 0
+	}
+	line := code[i:min(len(code), i+maxQuoteLike)]
+	if isNameStart(line[0]) && (s.l.name != "perl" || strings.IndexByte("smqty", line[0]) < 0) {
+		return 0
+	}
 	if end := strings.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end]
 	}
@@ -82,15 +90,17 @@ func (s *codeScanner) quoteLike(i int) int {
 // can stand there. In a line /* can be a part of a regular expression.
 func (s *codeScanner) blockComment(i int) int {
 	code := s.code
-	if !strings.HasPrefix(code[i:], "/*") {
+	if s.openComment || !strings.HasPrefix(code[i:], "/*") {
 		return 0
 	}
 	before := strings.TrimRight(code[:i], " \t")
-	if before != "" && (before[len(before)-1] != '\n' || s.l.name == "php" && strings.Contains(code, "<<<")) {
-		return 0
+	if before != "" && (before[len(before)-1] != '\n' || s.l.name == "php") {
+		return 0 // PHP has here-documents
 	}
 	end := strings.Index(code[i+2:], "*/")
 	if end < 0 {
+		s.openComment = true
+
 		return 0
 	}
 	return end + 4
@@ -123,7 +133,7 @@ func operandFollows(code string, i int) bool {
 		start--
 	}
 	switch before[start:] {
-	case "if", "unless", "and", "or", "not", "split", "grep", "return", "when", "while", "until":
+	case "if", "unless", "and", "or", "not", "split", "grep", "return", "when", "while", "until", "puts", "print", "raise", "warn":
 		return wordStarts(code, start)
 	}
 	return false

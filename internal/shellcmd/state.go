@@ -55,6 +55,7 @@ type variable struct {
 	vals     []string // alternatives as marked text; none: unset
 	arr      []string // of an array
 	isArray  bool
+	assoc    bool // an array with names for its elements; see element
 	exported bool
 	ref      string // name of the variable that a nameref stands for
 }
@@ -76,6 +77,7 @@ func (s *shell) fork() *shell {
 	c := *s
 	c.parent, c.vars, c.funcs, c.aliases = s, nil, nil, nil
 	c.exited = false
+	c.env = slices.Clip(c.env) // the parent's list may grow in place
 	return &c
 }
 
@@ -113,14 +115,11 @@ func (s *shell) put(name string, v *variable) {
 	if i < 0 && !v.exported {
 		return
 	}
-	// Commands share the list, so it is copied, not changed.
-	env := make([]Assign, 0, len(s.env)+1)
-	for j, a := range s.env {
-		if j != i {
-			env = append(env, a)
-		}
-	}
-	if len(env) >= maxExported {
+	// Commands share the list, so what they see of it is not changed.
+	env := s.env
+	if i >= 0 {
+		env = slices.Concat(env[:i], env[i+1:])
+	} else if len(env) >= maxExported {
 		env = env[1:]
 		s.w.line.Limited = true
 	}
