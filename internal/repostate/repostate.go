@@ -29,6 +29,7 @@ const (
 	totalLimit = 15 * time.Second
 	maxOutput  = 4 << 20
 	maxMemo    = 4096
+	maxRuns    = 64 // programs that one line may have started
 )
 
 // A World is the real machine. It is not safe for concurrent use.
@@ -37,6 +38,9 @@ type World struct {
 	getenv  func(string) string
 	until   time.Time
 	debugf  func(format string, args ...any)
+
+	runs      int
+	exhausted bool
 
 	memo    map[string]answer
 	roots   map[string]answer
@@ -135,6 +139,10 @@ func (w *World) harmlessFilters(at guards.Place) []string {
 	return off
 }
 
+// Exhausted reports that a line asked for more than is looked up for one: some
+// answers were refused, and no negative one can be relied on.
+func (w *World) Exhausted() bool { return w.exhausted }
+
 // GH implements [guards.World].
 func (w *World) GH(at guards.Place, args ...string) (string, bool) {
 	key := "gh\x00" + at.Dir + "\x00" + strings.Join(args, "\x00")
@@ -148,6 +156,7 @@ func (w *World) remember(key string, ask func() (string, bool)) (string, bool) {
 		return a.text, a.ok
 	}
 	if len(w.memo) >= maxMemo {
+		w.exhausted = true
 		return "", false
 	}
 	text, ok := ask()
@@ -161,9 +170,11 @@ func (w *World) run(program string, at guards.Place, args []string, limit time.D
 		w.until = now.Add(totalLimit)
 	}
 	limit = min(limit, w.until.Sub(now))
-	if limit <= 0 {
+	if limit <= 0 || w.runs >= maxRuns {
+		w.exhausted = true
 		return "", false
 	}
+	w.runs++
 	path, err := w.lookPath(program)
 	if err != nil {
 		return "", false
@@ -178,6 +189,9 @@ func (w *World) run(program string, at guards.Place, args []string, limit time.D
 	stdout := &bounded{max: maxOutput}
 	cmd.Stdout = stdout
 	err = cmd.Run()
+	if ctx.Err() != nil && w.until.Sub(time.Now()) <= 0 {
+		w.exhausted = true
+	}
 	w.debugf("%s %q in %s: %v, %d bytes, %v", program, args, at.Dir, err, stdout.Len(), time.Since(now))
 	return stdout.String(), err == nil && !stdout.over
 }
