@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -26,14 +27,30 @@ var SecurityLanguage = Guard{
 		{Command: "gh pr comment 5 --body 'this looks like an SQL injection risk'", Setup: "gh:pr_author=octo-author\ngh:viewer=octo-author", Why: "comments are out of scope"},
 		{Command: "git commit -m 'Bump CVE-2026-0001 fixture'", Why: "no pull request"},
 		{Command: "gh pr view 5 --json title,body | grep -i CVE-2026-1234", Why: "reads only"},
+		{Command: "gh pr create --title 'Update deps' --body 'npm audit: found 0 vulnerabilities'", Why: "says that there are none"},
 		{Command: "gh pr create --title 'docs: link the security policy' --body 'see SECURITY.md'", Why: "speaks of security, not of a weakness"},
 	},
 	Check: checkSecurityLanguage,
 }
 
 // weaknesses are phrases in lower case; a blank stands for blanks and hyphens.
-// A phrase that ends in "*" also matches longer words.
-const weaknesses = `cross site scripting|xss|csrf|xsrf|cross site request forgery|sql injection|sqli|nosql injection|ldap injection|command injection|shell injection|code injection|template injection|ssti|header injection|crlf injection|log injection|xpath injection|argument injection|path traversal|directory traversal|zip slip|zipslip|buffer overflow|buffer overrun|heap overflow|heap buffer overflow|stack buffer overflow|stack overflow vulnerab*|integer overflow vulnerab*|use after free|double free|out of bounds read|out of bounds write|oob read|oob write|memory corruption|type confusion|remote code execution|arbitrary code execution|rce|arbitrary file read|arbitrary file write|arbitrary file upload|local file inclusion|remote file inclusion|privilege escalation|escalation of privilege*|privesc|authentication bypass|authorization bypass|auth bypass|bypass authentication|bypass authorization|bypass of authentication|access control bypass|broken access control|permission bypass|sandbox escape|sandbox bypass|container escape|ssrf|server side request forgery|xxe|xml external entit*|insecure deserialization|unsafe deserialization|deserialization attack*|prototype pollution|open redirect|request smuggling|response splitting|clickjacking|session fixation|session hijack*|timing attack*|side channel attack*|denial of service|redos|ddos|information disclosure|information leak*|credential leak*|leaked credential*|leaks credential*|leaked secret*|hardcoded password*|hard coded password*|hardcoded credential*|hard coded credential*|backdoor|zero day|0 day|0day|security fix|security fixes|security bug|security bugs|security hole|security holes|security flaw|security flaws|security issue|security issues|security vulnerabilit*|security patch|security patches|security weakness*|security defect*|security problem*|security advisory|security advisories|fix vulnerabilit*|fixes vulnerabilit*|exploitable|exploited in the wild|proof of concept exploit|idor|insecure direct object reference*|malicious input|malicious user|malicious file|malicious request|attacker`
+// A word that ends in "*" also matches longer words.
+const weaknesses = `cross site scripting|xss|csrf|xsrf|cross site request forgery|sql injection|sqli|nosql injection|ldap injection|command injection|shell injection|code injection|template injection|ssti|header injection|crlf injection|log injection|xpath injection|argument injection|html injection|script injection|xml injection|injection attack*|path traversal|directory traversal|zip slip|zipslip|buffer overflow|buffer overrun|heap overflow|heap buffer overflow|stack buffer overflow|stack overflow vulnerab*|integer overflow vulnerab*|use after free|double free|out of bounds read|out of bounds write|out of bounds memory|out of bounds access|oob read|oob write|oob access|memory corruption|type confusion|remote code execution|arbitrary code execution|rce|arbitrary file read|arbitrary file write|arbitrary file upload|arbitrary file overwrite|arbitrary file delet*|arbitrary command execution|local file inclusion|remote file inclusion|privilege escalation|escalation of privilege*|escalat* privilege*|privesc|authentication bypass|authorization bypass|auth bypass|bypass authentication|bypass authorization|bypass of auth*|access control bypass|broken access control|permission bypass|sandbox bypass|container escape|ssrf|server side request forgery|xxe|xml external entit*|insecure deserialization|unsafe deserialization|deserialization attack*|prototype pollution|open redirect|request smuggling|response splitting|clickjacking|session fixation|session hijack*|timing attack*|timing side channel|side channel attack*|side channel leak*|denial of service|redos|ddos|information disclosure|information leak*|credential leak*|leaked credential*|leaks credential*|leaked secret*|hardcoded password*|hard coded password*|hardcoded credential*|hard coded credential*|hardcoded secret*|hard coded secret*|backdoor|zero day|0day|security fix|security fixes|security bug|security bugs|security hole|security holes|security flaw|security flaws|security vulnerabilit*|security patch|security patches|security weakness*|security defect*|security problem*|security risk|security threat|security concern|fix vulnerabilit*|fixes vulnerabilit*|exploitable|exploited in the wild|proof of concept exploit|fix* exploit|prevent* exploit*|mitigate* exploit*|idor|insecure direct object reference*|malicious input|malicious user|malicious file|malicious request`
+
+// doubtful are phrases that mean a weakness only without some words around
+// them: the process, a game, a retention of nought days.
+var doubtful = []struct {
+	phrase string
+	after  []string // words behind the phrase
+}{
+	{"security issue", []string{"template", "templates", "form", "label", "labels", "tracker", "board"}},
+	{"security issues", []string{"template", "templates", "page", "label"}},
+	{"security advisory", []string{"process", "template", "page", "feed", "database", "workflow", "api", "board", "format"}},
+	{"security advisories", []string{"process", "template", "page", "feed", "database", "workflow", "api", "tab"}},
+	{"sandbox escape", []string{"sequence", "sequences", "character", "characters", "key", "code", "codes"}},
+	{"0 day", []string{"retention", "old", "ago", "trial", "window", "range", "interval", "interest", "log", "streak", "period", "difference", "offset"}},
+	{"attacker", []string{"unit", "units", "moves", "piece", "class", "sprite", "player", "hp", "stat", "stats", "side"}},
+}
 
 func checkSecurityLanguage(c *Call) []Finding {
 	for _, p := range c.posts() {
@@ -82,9 +99,25 @@ func securityWord(text, more string) string {
 		if strings.HasPrefix(w.text, "vulnerab") && !harmless(words, i) {
 			return w.text
 		}
+		// In another case these are words and names.
+		if w.raw == "DoS" || w.raw == "UAF" && (i == 0 || words[i-1].text != "fido") {
+			return w.raw
+		}
 	}
 	for phrase := range strings.SplitSeq(weaknesses, "|") {
-		if hit := findPhrase(words, strings.Fields(phrase)); hit != "" {
+		var but func(from, end int) bool
+		if strings.HasPrefix(phrase, "security ") {
+			but = func(from, end int) bool { return denied(words, from) }
+		}
+		if hit := findPhrase(words, strings.Fields(phrase), but); hit != "" {
+			return hit
+		}
+	}
+	for _, d := range doubtful {
+		but := func(from, end int) bool {
+			return denied(words, from) || end < len(words) && words[end].blank && slices.Contains(d.after, words[end].text)
+		}
+		if hit := findPhrase(words, strings.Fields(d.phrase), but); hit != "" {
 			return hit
 		}
 	}
@@ -93,7 +126,7 @@ func securityWord(text, more string) string {
 		for _, t := range tokens(phrase) {
 			pattern = append(pattern, t.text)
 		}
-		if hit := findPhrase(words, pattern); hit != "" {
+		if hit := findPhrase(words, pattern, nil); hit != "" {
 			return hit
 		}
 	}
@@ -104,8 +137,9 @@ func securityWord(text, more string) string {
 // hyphens part it from the one before.
 type token struct {
 	text  string
-	blank bool // parted from the token before by blanks or hyphens only
-	glued bool // parted by one hyphen
+	raw   string // as written
+	blank bool   // parted from the token before by blanks or hyphens only
+	glued bool   // parted by one hyphen
 }
 
 func tokens(text string) []token {
@@ -115,7 +149,7 @@ func tokens(text string) []token {
 	flush := func(end int) {
 		if start >= 0 {
 			onlyBlank := strings.Trim(sep, " \t\r\n-‐‑–*_`'\"") == ""
-			out = append(out, token{strings.ToLower(text[start:end]), onlyBlank, sep == "-" || sep == "‑" || sep == "‐" || sep == "–"})
+			out = append(out, token{strings.ToLower(text[start:end]), text[start:end], onlyBlank, sep == "-" || sep == "‑" || sep == "‐" || sep == "–"})
 			start, sep = -1, ""
 		}
 	}
@@ -159,19 +193,48 @@ func identifier(w []token) string {
 	return ""
 }
 
-// harmless reports a "vulnerability" that names a process, not a weakness.
+// harmless reports a "vulnerability" that names a process, that is not there, or
+// that has nothing to do with software.
 func harmless(words []token, i int) bool {
-	if i+1 >= len(words) {
-		return false
-	}
-	switch strings.TrimSuffix(words[i+1].text, "s") {
-	case "scan", "scanner", "scanning", "report", "reporting", "disclosure", "policy", "database", "management", "check", "checker", "alert", "dashboard":
+	if denied(words, i) {
 		return true
+	}
+	if i+1 < len(words) && words[i+1].blank {
+		switch strings.TrimSuffix(words[i+1].text, "s") {
+		case "scan", "scanner", "scanning", "report", "reporting", "disclosure", "policy", "database", "management", "check", "checker", "alert", "dashboard",
+			"specie", "people", "population", "community", "communitie", "group", "adult", "children", "customer":
+			return true
+		}
+	}
+	for back := 1; back <= 2 && i-back >= 0 && words[i-back+1].blank; back++ {
+		switch w := words[i-back].text; {
+		case strings.HasPrefix(w, "report"), strings.HasPrefix(w, "disclos"), strings.HasPrefix(w, "scan"), strings.HasPrefix(w, "triag"):
+			return true
+		case w != "a" && w != "any" && w != "for" && w != "security" && w != "known" && w != "of":
+			return false
+		}
 	}
 	return false
 }
 
-func findPhrase(words []token, phrase []string) string {
+// denied reports whether what stands at i is said not to be there: "found 0
+// vulnerabilities", "no known security issues".
+func denied(words []token, i int) bool {
+	for back := 1; back <= 3 && i-back >= 0 && words[i-back+1].blank; back++ {
+		switch words[i-back].text {
+		case "no", "0", "zero", "without":
+			return true
+		case "known", "new", "high", "critical", "moderate", "low", "severity", "any", "security":
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// findPhrase returns the first occurrence of a phrase that but, if it is set,
+// does not let pass.
+func findPhrase(words []token, phrase []string, but func(from, end int) bool) string {
 	if len(phrase) == 0 {
 		return ""
 	}
@@ -195,7 +258,7 @@ func findPhrase(words []token, phrase []string) string {
 				break
 			}
 		}
-		if ok {
+		if ok && (but == nil || !but(i, i+len(phrase))) {
 			var parts []string
 			for j := range phrase {
 				parts = append(parts, words[i+j].text)

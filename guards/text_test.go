@@ -104,6 +104,10 @@ func FuzzTexts(f *testing.F) {
 			}
 		}
 		securityWord(text, "more, words here")
+		graphqlStrings(text)
+		for step, rest, ok := sedStep("s"+text+" ", true); ok && rest != ""; step, rest, ok = sedStep(rest, false) {
+			step(text)
+		}
 		mails(text)
 		mailBody(text)
 		clean(text)

@@ -243,10 +243,10 @@ func (c *Call) jq(depth int) (string, bool) {
 	if _, named := values["."]; raw && slurp && !named {
 		values["."], _ = c.inputFrom(depth - 1)
 	}
-	body, ok := strings.CutPrefix(program, "{")
-	if body, ok = strings.CutSuffix(body, "}"); !ok || !strings.HasPrefix(program, "{") {
+	if len(program) < 2 || program[0] != '{' || program[len(program)-1] != '}' {
 		return "", false
 	}
+	body := program[1 : len(program)-1]
 	object := map[string]string{}
 	for entry := range strings.SplitSeq(body, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(entry), ":")
