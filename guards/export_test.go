@@ -3,10 +3,11 @@ package guards
 // Overridden is the line with the override that the reason tells, if it tells
 // where that stands.
 func (res *Result) Overridden() (string, bool) {
-	c, hint := res.Call, res.Guard.overrideHint()
+	c := res.Call
 	if c == nil {
 		return "", false
 	}
+	hint := c.assignment(res.Guard.overrideHint())
 	if source, ok := c.wholeLine(); ok {
 		return hint + " " + source, true
 	}

@@ -3,6 +3,7 @@ package guards
 import (
 	"strings"
 
+	"sallyport/internal/shellcmd"
 	"sallyport/internal/term"
 )
 
@@ -38,7 +39,7 @@ func (res *Result) Reason(inline InlineOverride) string {
 	case inline == InlineIgnore:
 		b.WriteString(" Override: a person sets " + hint + " in the environment of the session; in the command it does not count.")
 	default:
-		b.WriteString(" Override for one command: " + res.Call.override(hint))
+		b.WriteString(" Override for one command: " + res.Call.override(res.Call.assignment(hint)))
 	}
 	return b.String()
 }
@@ -79,6 +80,15 @@ func (c *Call) override(hint string) string {
 		return text + ", which runs " + Quote(c.called())
 	}
 	return text + " where it stands in this line"
+}
+
+// assignment is NAME=value as the command's shell takes it in front of a command.
+func (c *Call) assignment(hint string) string {
+	name, value, _ := strings.Cut(hint, "=")
+	if c.run.in.Dialect == shellcmd.PowerShell {
+		return "$env:" + name + "='" + value + "';"
+	}
+	return hint
 }
 
 // wholeLine is the line as written, if c is all of it and it can be pasted.

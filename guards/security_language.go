@@ -3,6 +3,7 @@ package guards
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // SecurityLanguage refuses pull requests that announce a security fix.
@@ -104,29 +105,15 @@ func securityWord(text, more string) string {
 			return w.raw
 		}
 	}
-	for phrase := range strings.SplitSeq(weaknesses, "|") {
-		var but func(from, end int) bool
-		if strings.HasPrefix(phrase, "security ") {
-			but = func(from, end int) bool { return denied(words, from) }
-		}
-		if hit := findPhrase(words, strings.Fields(phrase), but); hit != "" {
-			return hit
-		}
-	}
-	for _, d := range doubtful {
-		but := func(from, end int) bool {
-			return denied(words, from) || end < len(words) && words[end].blank && slices.Contains(d.after, words[end].text)
-		}
-		if hit := findPhrase(words, strings.Fields(d.phrase), but); hit != "" {
-			return hit
-		}
+	if hit := phrases().find(words); hit != "" {
+		return hit
 	}
 	for phrase := range strings.SplitSeq(more, ",") {
 		var pattern []string
 		for _, t := range tokens(phrase) {
 			pattern = append(pattern, t.text)
 		}
-		if hit := findPhrase(words, pattern, nil); hit != "" {
+		if hit := findPhrase(words, pattern); hit != "" {
 			return hit
 		}
 	}
@@ -232,39 +219,87 @@ func denied(words []token, i int) bool {
 	return false
 }
 
-// findPhrase returns the first occurrence of a phrase that but, if it is set,
-// does not let pass.
-func findPhrase(words []token, phrase []string, but func(from, end int) bool) string {
-	if len(phrase) == 0 {
-		return ""
+// phraseIndex are the phrases by their first word, and those whose first word
+// is only the beginning of one, so that a text is gone through once.
+type phraseIndex struct {
+	byWord map[string][]phrase
+	open   []phrase
+}
+
+type phrase struct {
+	words []string
+	after []string // behind these it means something else
+}
+
+var phrases = sync.OnceValue(func() *phraseIndex {
+	x := &phraseIndex{byWord: map[string][]phrase{}}
+	add := func(text string, after []string) {
+		p := phrase{strings.Fields(text), after}
+		if strings.HasSuffix(p.words[0], "*") {
+			x.open = append(x.open, p)
+			return
+		}
+		x.byWord[p.words[0]] = append(x.byWord[p.words[0]], p)
 	}
-	for i := 0; i+len(phrase) <= len(words); i++ {
-		ok := true
-		for j, p := range phrase {
-			w := words[i+j]
-			if j > 0 && !w.blank {
-				ok = false
-				break
-			}
-			if stem, open := strings.CutSuffix(p, "*"); open && strings.HasPrefix(w.text, stem) {
-				continue
-			}
-			if w.text != p {
-				// Plurals of the last word count.
-				if j == len(phrase)-1 && len(p) > 3 && (w.text == p+"s" || w.text == p+"es") {
+	for text := range strings.SplitSeq(weaknesses, "|") {
+		add(text, nil)
+	}
+	for _, d := range doubtful {
+		add(d.phrase, d.after)
+	}
+	return x
+})
+
+func (x *phraseIndex) find(words []token) string {
+	for i, w := range words {
+		lists := [...][]phrase{x.byWord[w.text], x.byWord[strings.TrimSuffix(w.text, "s")], x.byWord[strings.TrimSuffix(w.text, "es")], x.open}
+		for _, list := range lists {
+			for _, p := range list {
+				end := i + len(p.words)
+				if !startsPhrase(words[i:], p.words) || p.words[0] == "security" && denied(words, i) ||
+					end < len(words) && words[end].blank && slices.Contains(p.after, words[end].text) {
 					continue
 				}
-				ok = false
-				break
+				return phraseText(words[i:end])
 			}
-		}
-		if ok && (but == nil || !but(i, i+len(phrase))) {
-			var parts []string
-			for j := range phrase {
-				parts = append(parts, words[i+j].text)
-			}
-			return strings.Join(parts, " ")
 		}
 	}
 	return ""
+}
+
+func findPhrase(words []token, phrase []string) string {
+	for i := range words {
+		if len(phrase) > 0 && startsPhrase(words[i:], phrase) {
+			return phraseText(words[i : i+len(phrase)])
+		}
+	}
+	return ""
+}
+
+func startsPhrase(words []token, phrase []string) bool {
+	if len(words) < len(phrase) {
+		return false
+	}
+	for j, p := range phrase {
+		w := words[j]
+		if j > 0 && !w.blank {
+			return false
+		}
+		if stem, open := strings.CutSuffix(p, "*"); open && strings.HasPrefix(w.text, stem) {
+			continue
+		}
+		// Plurals of the last word count.
+		if w.text != p && !(j == len(phrase)-1 && len(p) > 3 && (w.text == p+"s" || w.text == p+"es")) {
+			return false
+		}
+	}
+	return true
+}
+
+func phraseText(words []token) string {
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = w.text
+	}
+	return strings.Join(parts, " ")
 }
