@@ -15,7 +15,7 @@ var Mention = Guard{
 		What:    "gh pr comment, gh issue comment, gh pr review, --comment of close and reopen, and gh api calls on comments and reviews, whose text mentions anyone but the author of that pull request or issue; a body given to gh pr edit or gh issue edit that mentions anyone at all.",
 		Why:     "A mention sends a notification. An agent that pings maintainers takes the time of people who did not ask for it; in an edited body the mention notifies nobody and only looks like one.",
 		Instead: "Leave the @ away, or put the name in backquotes: code notifies nobody.",
-		Limits:  "Mentions inside code spans, fenced and indented code do not count. On the operator's own pull request everything passes. The author is looked up with gh; where that fails a text with mentions is refused. A body that the line does not tell (an editor, a variable, a program's output) is not seen.",
+		Limits:  "Mentions inside code spans, fenced and indented code, and the elements code, pre and tt do not count. Of a request that jq makes only simple programs are followed. On the operator's own pull request everything passes. The author is looked up with gh; where that fails a text with mentions is refused. A body that the line does not tell (an editor, a variable, a program's output) is not seen.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_MENTIONS"},
