@@ -14,7 +14,7 @@ var CommitTrailer = Guard{
 		What:    "git commit, merge, am and commit-tree, and gh pr merge, whose message has a Co-Authored-By trailer: in -m (all of them are one message), -F (a file, a here-document, a pipe), --trailer, -C and -c (the other commit's message), a template, --body and --subject, or a field of gh api.",
 		Why:     "A co-author is a person who answers for the change. A tool that helped is named by a trailer of its own.",
 		Instead: "Name the tool with Generated-by: <agent and version>.",
-		Limits:  "A trailer is a line of the last paragraph by git's own rules, or any line of the form Co-Authored-By: Name <address>. The words inside a sentence are no trailer. A message that a program prints at run time is not seen, and one that an editor writes only where the line names the editor, or installs the hook, with a trailer that has an address; git commit --amend --no-edit keeps what is there and passes.",
+		Limits:  "A trailer is a line of the last paragraph by git's own rules, or any line of the form Co-Authored-By: Name <address>. The words inside a sentence are no trailer. A message that a program prints at run time is not seen, but for git log -1 and simple filters (sed, grep, tr) of text that is; one that an editor writes is seen only where the line names the editor, or installs the hook, with a trailer that has an address; git commit --amend --no-edit keeps what is there and passes.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_COAUTHOR"},

@@ -7,8 +7,9 @@ import (
 	"sallyport/internal/shellcmd"
 )
 
-// maxContent bounds how many commands are followed back for one text.
-const maxContent = 20
+// maxContent bounds how many commands are followed back for one text. Where the
+// way parts, the branches share what is left of it.
+const maxContent = 400
 
 // text is the text of a word, with what the commands in its substitutions print
 // where that is the content of files. known is false where a part stays unknown;
@@ -32,7 +33,7 @@ func (c *Call) text(w shellcmd.Word) (text string, known bool) {
 			// Named: the content of that file as it is on disk, as in $(<file).
 			out, ok := "", false
 			if p.Text != "" {
-				out, ok = c.file(shellcmd.NewWord(p.Text), maxContent)
+				out, ok = c.content(shellcmd.NewWord(p.Text), maxContent)
 			}
 			b.WriteString(strings.TrimRight(out, "\n"))
 			known = known && ok
@@ -56,15 +57,25 @@ func (c *Call) inputFrom(depth int) (string, bool) {
 		}
 	}
 	if len(c.Stdin.From) > 0 {
-		if out, ok := c.printed(c.Stdin.From, depth-1); ok {
-			return out, true
-		}
-	} else if c.Piped != nil {
-		if out, ok := c.printed([]*shellcmd.Command{c.Piped}, depth-1); ok {
-			return out, true
-		}
+		return c.whole(c.Stdin, depth, (*Call).prints)
+	}
+	if c.Piped != nil {
+		return c.printed([]*shellcmd.Command{c.Piped}, depth-1)
 	}
 	return c.Stdin.Value, false
+}
+
+// whole is a text with its unknown pieces, as far as output tells them. They
+// come before the known ones, wherever they belong.
+func (c *Call) whole(t shellcmd.Text, depth int, output func(*Call, int) (string, bool)) (string, bool) {
+	if t.Known || len(t.From) == 0 {
+		return t.Value, t.Known
+	}
+	out, ok := c.outputs(t.From, depth-1, output)
+	if out != "" && t.Value != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	return out + t.Value, ok
 }
 
 // printed is what commands print, if it is the content of files.
@@ -77,22 +88,23 @@ func (c *Call) outputs(from []*shellcmd.Command, depth int, output func(*Call, i
 		return "", false
 	}
 	var b strings.Builder
+	known := true
+	depth /= len(from)
 	for _, cmd := range from {
 		if cmd == nil {
-			return b.String(), false
+			known = false
+			continue
 		}
 		other := &Call{Command: cmd, run: c.run, Index: c.Index, name: cmd.Name()}
 		other.Place = c.run.place(other)
 		out, ok := output(other, depth)
-		if !ok {
-			return b.String(), false
-		}
+		known = known && ok
 		b.WriteString(out)
 		if b.Len() > maxText {
 			return "", false
 		}
 	}
-	return b.String(), true
+	return b.String(), known
 }
 
 // prints is the output of a command that passes files or its input on.
@@ -112,7 +124,8 @@ func (c *Call) passes(depth int) (string, bool) {
 		return c.inputFrom(depth - 1)
 	case "cat", "head", "tail":
 	default:
-		return "", false
+		text, _ := c.filtered(depth)
+		return text, false
 	}
 	a := c.parse("nc", "lines", "bytes")
 	var b strings.Builder
@@ -123,7 +136,7 @@ func (c *Call) passes(depth int) (string, bool) {
 		known = ok
 	}
 	for _, w := range a.operands {
-		text, ok := c.content(w, depth)
+		text, ok := c.content(w, depth/len(a.operands))
 		known = known && ok
 		b.WriteString(text)
 	}
@@ -136,8 +149,12 @@ func (c *Call) passes(depth int) (string, bool) {
 
 // content is a file that a command reads, or its standard input for "-".
 func (c *Call) content(w shellcmd.Word, depth int) (string, bool) {
-	if w.Value == "-" || w.Value == "/dev/stdin" || w.Value == "/dev/fd/0" {
+	switch w.Value {
+	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
 		return c.inputFrom(depth - 1)
+	}
+	if t, ok := c.File(w); ok && !t.Known && len(t.From) > 0 {
+		return c.whole(t, depth, (*Call).passes)
 	}
 	if len(w.Parts) == 1 && w.Parts[0].Kind == shellcmd.Substitution {
 		if t, ok := c.File(w); ok && t.Known {

@@ -97,7 +97,7 @@ func TestCaseFiles(t *testing.T) {
 				continue
 			}
 			total++
-			rc.check(t, c.Command, rep)
+			rc.check(t, c, rep)
 			if c.Expect != "allow" {
 				hits++
 			}
@@ -113,9 +113,19 @@ func TestCaseFiles(t *testing.T) {
 // command that one suggests: the product never suggests what it would refuse.
 type reasonChecker struct{ seen map[string]bool }
 
-func (rc *reasonChecker) check(t *testing.T, command string, rep *guards.Report) {
+func (rc *reasonChecker) check(t *testing.T, c *guardcases.Case, rep *guards.Report) {
+	command := c.Command
 	for i := range rep.Results {
 		res := &rep.Results[i]
+		if line, ok := res.Overridden(); ok && res.Verdict != guards.Pass {
+			with := *c
+			with.Command = line
+			for _, again := range run(t, &with).Results {
+				if again.Guard == res.Guard && again.Finding.Found == res.Finding.Found && again.Verdict != guards.Pass {
+					t.Errorf("%s: the override does not work: %s", command, line)
+				}
+			}
+		}
 		reason := res.Reason(guards.InlineAllow)
 		if !strings.HasPrefix(reason, "agent-guard["+res.Guard.Name+"]: ") || !strings.Contains(reason, " — ") || !strings.Contains(reason, "Override") {
 			t.Errorf("%s: the reason has not its form: %s", command, reason)
@@ -144,7 +154,8 @@ func TestFixesPass(t *testing.T) {
 	rc := &reasonChecker{map[string]bool{}}
 	for _, g := range guards.Bundled() {
 		for _, e := range g.Examples {
-			rc.check(t, e.Command, run(t, &guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}}))
+			c := &guardcases.Case{Command: e.Command, Setup: e.Setup, Guards: []string{g.Name}}
+			rc.check(t, c, run(t, c))
 		}
 	}
 	if len(rc.seen) < 5 {

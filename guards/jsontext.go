@@ -14,14 +14,6 @@ const (
 	maxDepth = 64
 )
 
-// jsonTexts returns the title and body of a JSON request.
-func jsonTexts(raw string) (title, body string) {
-	if len(raw) > maxJSON || !shallow(raw) || !gjson.Valid(raw) {
-		return "", ""
-	}
-	return gjson.Get(raw, "title").String(), gjson.Get(raw, "body").String()
-}
-
 // jsonStrings returns the texts at some paths of a JSON request.
 func jsonStrings(raw string, paths ...string) (texts []string) {
 	if raw == "" || len(raw) > maxJSON || !shallow(raw) || !gjson.Valid(raw) {
@@ -37,23 +29,32 @@ func jsonStrings(raw string, paths ...string) (texts []string) {
 
 // jsonValues returns the texts in the object at a path, and in the objects in
 // it.
-func jsonValues(raw, path string) (texts []string) {
+func jsonValues(raw, path string) []string {
+	return jsonWalk(raw, path, func(string) bool { return true })
+}
+
+// jsonBodies returns the texts under the key body, wherever it stands.
+func jsonBodies(raw string) []string {
+	return jsonWalk(raw, "@this", func(key string) bool { return key == "body" })
+}
+
+func jsonWalk(raw, path string, wanted func(key string) bool) (texts []string) {
 	if raw == "" || len(raw) > maxJSON || !shallow(raw) || !gjson.Valid(raw) {
 		return nil
 	}
-	var walk func(gjson.Result)
-	walk = func(v gjson.Result) {
-		if v.Type == gjson.String {
+	var walk func(key string, v gjson.Result)
+	walk = func(key string, v gjson.Result) {
+		if v.Type == gjson.String && wanted(key) {
 			texts = append(texts, v.Str)
 		}
 		if v.IsObject() || v.IsArray() {
-			v.ForEach(func(_, v gjson.Result) bool {
-				walk(v)
+			v.ForEach(func(k, v gjson.Result) bool {
+				walk(k.Str, v)
 				return true
 			})
 		}
 	}
-	walk(gjson.Get(raw, path))
+	walk("", gjson.Get(raw, path))
 	return texts
 }
 

@@ -14,7 +14,7 @@ var MarkReady = Guard{
 		What:    "gh pr edit --add-label (or the labels of gh api) with the label that calls maintainers, while the head commit has workflow runs that wait for approval.",
 		Why:     "The label says that the checks are green. Runs that wait for approval have checked nothing yet.",
 		Instead: "Have the waiting runs approved, wait for their result, then set the label.",
-		Limits:  "The label is the option label, or MAGPIE_READY_LABEL. The head commit and its runs are looked up with gh; where that fails the guard is silent.",
+		Limits:  "The label is the option label, or MAGPIE_READY_LABEL, and any that MAGPIE_READY_LABEL names in the command. The head commit and its runs are looked up with gh; where that fails the guard is silent.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_MARK_READY"},
@@ -44,6 +44,12 @@ func checkMarkReady(c *Call) []Finding {
 	}
 	if label == "" {
 		label = readyLabel
+	}
+	// One on the command itself comes on top: it must not hide the others.
+	for _, a := range c.Assigns {
+		if a.Name == "MAGPIE_READY_LABEL" && a.Value.Value != "" {
+			label += "," + a.Value.Value
+		}
 	}
 	ready := strings.Split(label, ",")
 	p := post{known: true, repo: c.repoName()}

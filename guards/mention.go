@@ -3,6 +3,8 @@ package guards
 import (
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Mention refuses comments that notify people who did not ask for it.
@@ -13,7 +15,7 @@ var Mention = Guard{
 		What:    "gh pr comment, gh issue comment, gh pr review, --comment of close and reopen, and gh api calls on comments and reviews, whose text mentions anyone but the author of that pull request or issue; a body given to gh pr edit or gh issue edit that mentions anyone at all.",
 		Why:     "A mention sends a notification. An agent that pings maintainers takes the time of people who did not ask for it; in an edited body the mention notifies nobody and only looks like one.",
 		Instead: "Leave the @ away, or put the name in backquotes: code notifies nobody.",
-		Limits:  "Mentions inside code spans, fenced and indented code do not count. On the operator's own pull request everything passes. The author is looked up with gh; where that fails a text with mentions is refused. A body that the line does not tell (an editor, a variable, a program's output) is not seen.",
+		Limits:  "Mentions inside code spans, fenced and indented code, and the elements code, pre and tt do not count. Of a request that jq makes only simple programs are followed. On the operator's own pull request everything passes. The author is looked up with gh; where that fails a text with mentions is refused. A body that the line does not tell (an editor, a variable, a program's output) is not seen.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_MENTIONS"},
@@ -47,13 +49,13 @@ func checkMention(c *Call) []Finding {
 		}
 		author, known := c.author(&p)
 		if p.kind != "edit" && known {
-			names = slices.DeleteFunc(names, func(n string) bool { return strings.EqualFold(n, author) })
+			names = slices.DeleteFunc(names, func(n string) bool { return sameLogin(n, author) })
 			if len(names) == 0 {
 				continue
 			}
 		}
 		if known {
-			if viewer, ok := c.viewer(); ok && strings.EqualFold(viewer, author) {
+			if viewer, ok := c.viewer(); ok && sameLogin(viewer, author) {
 				continue
 			}
 		}
@@ -79,6 +81,16 @@ func checkMention(c *Call) []Finding {
 	return nil
 }
 
+// sameLogin compares logins. An app's is spelled app/name by some answers of
+// GitHub, name[bot] by others, and name in a mention.
+func sameLogin(a, b string) bool {
+	plain := func(s string) string {
+		s = strings.ToLower(s)
+		return strings.TrimSuffix(strings.TrimPrefix(s, "app/"), "[bot]")
+	}
+	return plain(a) == plain(b)
+}
+
 // mentions are the logins and teams that a Markdown text notifies.
 func mentions(text string) []string {
 	text = prose(text)
@@ -87,14 +99,18 @@ func mentions(text string) []string {
 	}
 	var names []string
 	for i := 0; i < len(text); i++ {
-		if text[i] != '@' || i > 0 && !opensMention(text[i-1]) {
+		if text[i] != '@' {
+			continue
+		}
+		emphasis, opens := opensMention(text[:i])
+		if !opens || emphasis > 0 && !strings.Contains(text[i:], strings.Repeat("_", emphasis)) {
 			continue
 		}
 		j := i + 1
 		for j < len(text) && j-i <= 40 && (isLoginByte(text[j]) || text[j] == '-' && j > i+1) {
 			j++
 		}
-		if j == i+1 || j < len(text) && text[j] == '_' {
+		if j == i+1 || j < len(text) && text[j] == '_' && !closesEmphasis(text[j:], emphasis) {
 			continue
 		}
 		name := text[i+1 : j]
@@ -117,56 +133,210 @@ func mentions(text string) []string {
 
 func isLoginByte(b byte) bool { return isLetter(b) || b >= '0' && b <= '9' }
 
-// opensMention reports whether a mention can follow b. Letters, digits and what
-// joins them make an address or a path of it.
-func opensMention(b byte) bool {
-	return !isLoginByte(b) && b != '_' && b != '/' && b != '@' && b < 0x80
+// opensMention reports whether a mention can follow a text, and how many
+// underscores at its end open an emphasis. Letters, digits and what joins them
+// make an address or a path of what follows.
+func opensMention(before string) (emphasis int, ok bool) {
+	rest := strings.TrimRight(before, "_")
+	if emphasis = len(before) - len(rest); emphasis > 3 || emphasis > 0 && strings.HasSuffix(rest, `\`) {
+		return 0, false
+	}
+	// A mark belongs to the letter or the emoji before it.
+	rest = strings.TrimRightFunc(rest[max(0, len(rest)-64):], unicode.IsMark)
+	r, n := utf8.DecodeLastRuneInString(rest)
+	return emphasis, n == 0 || r != '/' && r != '@' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }
 
-// prose is a Markdown text without its code: fences, indented blocks and spans
-// become blanks.
+// closesEmphasis reports whether a text begins with the end of an emphasis of
+// so many underscores.
+func closesEmphasis(text string, emphasis int) bool {
+	rest := strings.TrimLeft(text, "_")
+	if n := len(text) - len(rest); emphasis == 0 || n > emphasis {
+		return false
+	}
+	r, n := utf8.DecodeRuneInString(rest)
+	return n == 0 || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
+
+// prose is a Markdown text without its code: fences, indented blocks, spans and
+// code elements become blanks.
 func prose(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
-	fence := ""
-	blank, list := true, false
+	var open fence
+	// item is where the text of the list item begins, 0 outside a list.
+	blank, item, quotes := true, 0, 0
 	for i, line := range lines {
-		trimmed := strings.TrimLeft(line, " ")
-		indent := len(line) - len(trimmed)
-		// A quotation and a list item can hold a fence too.
-		inner := strings.TrimLeft(trimmed, "> ")
-		switch {
-		case fence != "":
-			if rest := strings.TrimRight(inner, " \t"); len(rest) >= len(fence) && strings.Trim(rest, fence[:1]) == "" {
-				fence = ""
+		if open.mark != "" {
+			inside, ends := open.holds(line)
+			if inside {
+				lines[i] = ""
 			}
-			lines[i] = ""
-			continue
-		case strings.HasPrefix(inner, "```") || strings.HasPrefix(inner, "~~~"):
-			mark := inner[:1]
-			n := len(inner) - len(strings.TrimLeft(inner, mark))
-			info := inner[n:]
-			if mark == "`" && strings.Contains(info, "`") {
-				break // a code span in one line
+			if ends {
+				open = fence{}
 			}
-			fence = strings.Repeat(mark, n)
-			lines[i] = ""
-			continue
-		case (indent >= 4 || strings.HasPrefix(line, "\t")) && blank && !list:
-			lines[i] = ""
-			continue
+			if inside {
+				continue
+			}
 		}
-		if strings.TrimSpace(line) == "" {
+		depth, rest := unquote(line, item, len(line))
+		if depth > quotes {
+			// A quotation is a block of its own.
+			blank = true
+			if line[0] == '>' {
+				item = 0
+			}
+		}
+		quotes = depth
+		trimmed := strings.TrimLeft(rest, " \t")
+		indent := width(rest)
+		switch {
+		case trimmed == "":
 			blank = true
 			continue
+		case blank && indent < item:
+			item = 0
 		}
-		if isListItem(trimmed) {
-			list = true
-		} else if indent == 0 {
-			list = false
+		if blank && item == 0 && indent >= 4 {
+			lines[i] = ""
+			continue
 		}
 		blank = false
+		if indent >= item+4 {
+			continue // no block begins so deep
+		}
+		for n := listMarker(trimmed); n > 0; n = listMarker(trimmed) {
+			indent += n
+			trimmed = trimmed[n:]
+			item = indent
+		}
+		if open = opensFence(trimmed); open.mark != "" {
+			open.quotes, open.indent = depth, min(item, indent)
+			lines[i] = ""
+		}
 	}
-	return withoutSpans(withoutComments(strings.Join(lines, "\n")))
+	return withoutSpans(withoutElements(withoutComments(strings.Join(lines, "\n"))))
+}
+
+// A fence is an open fenced code block.
+type fence struct {
+	mark   string // what opened it; a closing one is as long or longer
+	quotes int    // of the quotation that it stands in
+	indent int    // of the list item that it stands in
+}
+
+// opensFence reads the line that opens a fence. One of backquotes has none
+// behind it: that is a code span.
+func opensFence(s string) fence {
+	for _, c := range [...]string{"`", "~"} {
+		info := strings.TrimLeft(s, c)
+		if n := len(s) - len(info); n >= 3 && (c == "~" || !strings.Contains(info, c)) {
+			return fence{mark: s[:n]}
+		}
+	}
+	return fence{}
+}
+
+// holds reports whether a line belongs to the fence, and whether the fence ends
+// there. It ends with the quotation or the list item that it stands in, too.
+func (f fence) holds(line string) (inside, ends bool) {
+	depth, rest := unquote(line, f.indent, f.quotes)
+	trimmed := strings.Trim(rest, " \t")
+	indent := width(rest)
+	if depth < f.quotes || trimmed != "" && indent < f.indent {
+		return false, true
+	}
+	return true, len(trimmed) >= len(f.mark) && strings.Trim(trimmed, f.mark[:1]) == "" && indent < f.indent+4
+}
+
+// unquote takes at most limit marks of a quotation from the beginning of a line
+// in a list item whose text begins at item.
+func unquote(line string, item, limit int) (depth int, rest string) {
+	for depth < limit {
+		trimmed := strings.TrimLeft(line, " ")
+		if !strings.HasPrefix(trimmed, ">") || len(line)-len(trimmed) >= item+4 {
+			break
+		}
+		line = strings.TrimPrefix(trimmed[1:], " ")
+		depth++
+		item = 0
+	}
+	return depth, line
+}
+
+// width is the indentation of a line in columns.
+func width(s string) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// withoutElements removes the HTML elements whose text is code. One with a
+// backquote or an empty line in it stays, and counts as text: Markdown may see
+// its end elsewhere.
+func withoutElements(text string) string {
+	for _, name := range [...]string{"code", "pre", "tt"} {
+		text = withoutElement(text, "<"+name, "</"+name+">")
+	}
+	return text
+}
+
+func withoutElement(text, open, end string) string {
+	low := asciiLower(text)
+	if !strings.Contains(low, open) {
+		return text
+	}
+	var b strings.Builder
+	done, stop, bad := 0, -1, -1
+	for i := 0; ; {
+		k := strings.Index(low[i:], open)
+		if k < 0 {
+			break
+		}
+		from := i + k
+		i = from + len(open)
+		if i >= len(low) || strings.IndexByte("> \t\n", low[i]) < 0 || from > 0 && low[from-1] == '\\' {
+			continue
+		}
+		if stop < i {
+			n := strings.Index(low[i:], end)
+			if n < 0 {
+				break
+			}
+			stop = i + n
+			bad = -1
+			if n := max(strings.LastIndexByte(low[i:stop], '`'), strings.LastIndex(low[i:stop], "\n\n")); n >= 0 {
+				bad = i + n
+			}
+		}
+		if bad >= i {
+			continue
+		}
+		b.WriteString(text[done:from])
+		b.WriteByte(' ')
+		done = stop + len(end)
+		i = done
+	}
+	return b.String() + text[done:]
+}
+
+// asciiLower is s with its ASCII letters in lower case, byte for byte.
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	return string(b)
 }
 
 // withoutComments removes HTML comments, which notify nobody. One that readers
@@ -203,15 +373,29 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-func isListItem(s string) bool {
-	if len(s) > 1 && strings.IndexByte("-*+", s[0]) >= 0 && s[1] == ' ' {
-		return true
-	}
+// listMarker is the length of the marker that begins a list item, with the
+// blanks behind it.
+func listMarker(s string) int {
 	i := 0
-	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+	if s != "" && strings.IndexByte("-*+", s[0]) >= 0 {
+		i = 1
+	} else {
+		for i < len(s) && i < 10 && s[i] >= '0' && s[i] <= '9' {
+			i++
+		}
+		if i == 0 || i == len(s) || s[i] != '.' && s[i] != ')' {
+			return 0
+		}
 		i++
 	}
-	return i > 0 && i+1 < len(s) && (s[i] == '.' || s[i] == ')') && s[i+1] == ' '
+	blanks := len(s[i:]) - len(strings.TrimLeft(s[i:], " "))
+	if blanks == 0 {
+		return 0
+	}
+	if blanks > 4 {
+		blanks = 1 // indented code in the item
+	}
+	return i + blanks
 }
 
 // withoutSpans removes code spans: text between runs of backquotes of the same

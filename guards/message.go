@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -159,18 +160,24 @@ func (c *Call) ghMessages() []message {
 	if !ok || !r.Write() {
 		return nil
 	}
-	if r.HasInput {
+	if r.GraphQL {
+		query, values, known := c.graphql(r)
+		for name := range identifiers(query) {
+			if !slices.Contains(committing, name) {
+				continue
+			}
+			for _, text := range values {
+				out = append(out, message{"subject\n\n" + text, name, known})
+			}
+			return out
+		}
+	} else if r.HasInput {
 		raw, known := c.ReadFile(r.Input)
-		for _, text := range jsonStrings(raw, "commit_message", "message", "commit_title", "variables.commitBody", "variables.input.commitBody", "query") {
-			out = append(out, message{"subject\n\n" + graphqlText(text), "--input", known})
+		for _, text := range jsonStrings(raw, "commit_message", "message", "commit_title") {
+			out = append(out, message{"subject\n\n" + text, "--input", known})
 		}
 	}
 	for _, f := range r.Fields {
-		if f.Key == "query" && r.GraphQL {
-			text, known := c.fieldText(f.Value, f.Raw)
-			out = append(out, message{"subject\n\n" + graphqlText(text), "query", known})
-			continue
-		}
 		switch f.Key {
 		case "commit_message", "message", "commitBody", "commit_title", "commitHeadline":
 			text, known := c.fieldText(f.Value, f.Raw)
@@ -182,6 +189,11 @@ func (c *Call) ghMessages() []message {
 	}
 	return out
 }
+
+// committing are the mutations of GraphQL that make commits. Every text of a
+// request with one of them is taken for its message: which variable ends where
+// takes a parser to tell.
+var committing = []string{"mergePullRequest", "enablePullRequestAutoMerge", "createCommitOnBranch", "mergeBranch"}
 
 // fieldText is the value of a field of gh api; -F reads @file.
 func (c *Call) fieldText(w shellcmd.Word, raw bool) (string, bool) {
@@ -271,33 +283,4 @@ func cutTrailer(line string) (token, value string, ok bool) {
 func hasAddress(s string) bool {
 	i := strings.IndexByte(s, '<')
 	return i >= 0 && strings.IndexByte(s[i:], '@') > 0 && strings.IndexByte(s[i:], '>') > 0
-}
-
-// graphqlText is the commitBody that a GraphQL query spells out, and any other
-// text as it is.
-func graphqlText(text string) string {
-	_, rest, ok := strings.Cut(text, "commitBody:")
-	if !ok {
-		if strings.Contains(text, "mutation") {
-			return ""
-		}
-		return text
-	}
-	rest = strings.TrimSpace(rest)
-	if block, ok := strings.CutPrefix(rest, `"""`); ok {
-		block, _, _ = strings.Cut(block, `"""`)
-		return block
-	}
-	if !strings.HasPrefix(rest, `"`) {
-		return ""
-	}
-	for i := 1; i < len(rest); i++ {
-		switch rest[i] {
-		case '\\':
-			i++
-		case '"':
-			return strings.ReplaceAll(rest[1:i], `\n`, "\n")
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -110,11 +111,12 @@ func checkNoVerify(c *Call) []Finding {
 			skip(s.From, "switches a hook off", leaveOut)
 		}
 	}
+	assigns := append(c.serviceAssigns(), c.Assigns...)
 	for _, sw := range switches {
 		// The last assignment of a name counts; the environment of the hook is
 		// a person's choice and is not looked at.
-		for i := len(c.Assigns) - 1; i >= 0; i-- {
-			a := c.Assigns[i]
+		for i := len(assigns) - 1; i >= 0; i-- {
+			a := assigns[i]
 			if a.Name != sw.name {
 				continue
 			}
@@ -125,6 +127,39 @@ func checkNoVerify(c *Call) []Finding {
 		}
 	}
 	return found
+}
+
+// serviceAssigns are the variables that systemd-run sets for c.
+func (c *Call) serviceAssigns() (out []shellcmd.Assign) {
+	if !slices.ContainsFunc(c.Via, func(l shellcmd.Layer) bool { return l.Name == "systemd-run" }) {
+		return nil
+	}
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		o := earlier[i]
+		if o.name != "systemd-run" || !leads(o, c) {
+			continue
+		}
+		for j := 1; j < len(o.Args); j++ {
+			w := o.Args[j]
+			value, attached := w.After("--setenv=")
+			if !attached {
+				value, attached = w.After("-E")
+			}
+			if (w.Value == "-E" || w.Value == "--setenv") && j+1 < len(o.Args) {
+				j++
+				value, attached = o.Args[j], true
+			}
+			if name, v, ok := value.Cut("="); attached && ok {
+				out = append(out, shellcmd.Assign{Name: name, Value: v})
+			}
+			if !strings.HasPrefix(w.Value, "-") {
+				break
+			}
+		}
+		return out
+	}
+	return nil
 }
 
 // hookDirectory reports whether a hooks path leads to a directory of the work

@@ -1,7 +1,11 @@
 package guards
 
 import (
+	"iter"
+	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A post is text that a command publishes on GitHub.
@@ -107,79 +111,198 @@ func lines1(lines []string) string {
 	return lines[0]
 }
 
+// publishing are the mutations of GraphQL that publish text, with what each
+// makes. A discussion is judged as an issue.
+var publishing = map[string]string{
+	"createPullRequest": "create", "updatePullRequest": "edit", "revertPullRequest": "create",
+	"createIssue": "create issue", "updateIssue": "edit issue", "createDiscussion": "create issue", "updateDiscussion": "edit issue",
+	"addComment": "comment", "updateIssueComment": "comment", "addDiscussionComment": "comment", "updateDiscussionComment": "comment",
+	"addPullRequestReview": "comment", "submitPullRequestReview": "comment", "updatePullRequestReview": "comment", "dismissPullRequestReview": "comment",
+	"addPullRequestReviewComment": "comment", "updatePullRequestReviewComment": "comment",
+	"addPullRequestReviewThread": "comment", "addPullRequestReviewThreadReply": "comment",
+}
+
 // apiPosts reads gh api calls that write comments, reviews, titles and bodies.
 func (c *Call) apiPosts(r *apiRequest) []post {
 	if !r.Write() {
 		return nil
 	}
-	text := func(key string) string {
-		f, ok := r.Field(key)
-		if !ok {
-			return ""
-		}
-		s, _ := c.fieldText(f.Value, f.Raw)
-		return s
-	}
-	p := post{known: true, title: text("title"), body: text("body")}
-	if r.HasInput {
-		// The request is JSON: its text is looked at as it stands, with the
-		// line breaks of its strings.
-		raw, _ := c.ReadFile(r.Input)
-		title, body := jsonTexts(raw)
-		p.title, p.body = p.title+title, p.body+body
-	}
 	if r.GraphQL {
-		query := text("query")
-		if r.HasInput {
-			raw, _ := c.ReadFile(r.Input)
-			query += strings.Join(jsonStrings(raw, "query"), "\n")
-			p.body += "\n" + strings.Join(jsonValues(raw, "variables"), "\n")
-		}
-		switch {
-		case strings.Contains(query, "createPullRequest"), strings.Contains(query, "updatePullRequest"):
-			p.kind = "create"
-			if strings.Contains(query, "updatePullRequest") {
-				p.kind = "edit"
-			}
-		case strings.Contains(query, "addComment"), strings.Contains(query, "Comment("), strings.Contains(query, "addPullRequestReview"):
-			p.kind = "comment"
-		default:
-			return nil
-		}
-		p.known = false
-		p.body += "\n" + query
-		for _, f := range r.Fields {
-			if f.Key != "query" && f.Key != "body" && f.Key != "title" {
-				s, _ := c.fieldText(f.Value, f.Raw)
-				p.body += "\n" + s
-			}
-		}
-		return []post{p}
+		return c.graphqlPosts(r)
 	}
 	parts := r.Path()
-	if len(parts) < 4 || parts[0] != "repos" {
-		return nil
-	}
-	p.repo = parts[1] + "/" + parts[2]
-	if strings.Contains(p.repo, "{") || strings.Contains(p.repo, ":") {
-		p.repo = c.repoName()
-	}
-	p.issue = parts[3] == "issues"
-	switch rest := parts[3:]; {
-	case rest[0] != "issues" && rest[0] != "pulls":
-		return nil
-	case len(rest) == 1:
-		p.kind = "create"
-	case len(rest) == 2:
-		p.kind, p.selector = "edit", rest[1]
-	case rest[1] == "comments":
-		p.kind, p.known = "comment", false // of an existing comment: whose thread is not told
-	case rest[2] == "comments", rest[2] == "reviews":
-		p.kind, p.selector = "comment", rest[1]
+	p := post{known: true}
+	switch {
+	case len(parts) >= 4 && parts[0] == "repos":
+		p.repo = parts[1] + "/" + parts[2]
+		if strings.Contains(p.repo, "{") || strings.Contains(p.repo, ":") {
+			p.repo = c.repoName()
+		}
+		parts = parts[3:]
+	case len(parts) >= 3 && parts[0] == "repositories": // by its number
+		p.known = false
+		parts = parts[2:]
 	default:
 		return nil
 	}
+	p.issue = parts[0] == "issues"
+	switch thread, n := p.issue || parts[0] == "pulls", len(parts); {
+	case thread && n == 1:
+		p.kind = "create"
+	case thread && n == 2:
+		p.kind, p.selector = "edit", parts[1]
+	case thread && parts[1] == "comments", parts[0] == "comments" && n == 2, parts[0] == "commits" && parts[n-1] == "comments":
+		p.kind, p.known = "comment", false // whose thread it is is not told
+	case thread && (parts[2] == "comments" || parts[2] == "reviews"):
+		p.kind, p.selector = "comment", parts[1]
+	default:
+		return nil
+	}
+	var titles, bodies []string
+	for _, f := range r.Fields {
+		switch {
+		case f.Key == "title":
+			text, _ := c.fieldText(f.Value, f.Raw)
+			titles = append(titles, text)
+		case f.Key == "body" || strings.HasSuffix(f.Key, "[body]"):
+			text, _ := c.fieldText(f.Value, f.Raw)
+			bodies = append(bodies, text)
+		}
+	}
+	if r.HasInput {
+		raw, _ := c.ReadFile(r.Input)
+		titles = append(titles, jsonStrings(raw, "title")...)
+		bodies = append(bodies, jsonBodies(raw)...)
+	}
+	p.title, p.body = strings.Join(titles, "\n\n"), strings.Join(bodies, "\n\n")
 	return []post{p}
+}
+
+// graphqlPosts reads the texts of a GraphQL request: those that its query spells
+// out, and its variables.
+func (c *Call) graphqlPosts(r *apiRequest) []post {
+	query, values, _ := c.graphql(r)
+	var out []post
+	for name := range identifiers(query) {
+		kind, issue := strings.CutSuffix(publishing[name], " issue")
+		if kind != "" && !slices.ContainsFunc(out, func(p post) bool { return p.kind == kind && p.issue == issue }) {
+			out = append(out, post{kind: kind, issue: issue, body: strings.Join(values, "\n\n")})
+		}
+	}
+	return out
+}
+
+// graphql is the query of a request and the texts that it sends: strings in the
+// query and values of variables. known is false where a part cannot be told.
+func (c *Call) graphql(r *apiRequest) (query string, values []string, known bool) {
+	known = true
+	for _, f := range r.Fields {
+		text, ok := c.fieldText(f.Value, f.Raw)
+		known = known && ok
+		if f.Key == "query" {
+			query += text + "\n"
+		} else if text != "" {
+			values = append(values, text)
+		}
+	}
+	if r.HasInput {
+		raw, ok := c.ReadFile(r.Input)
+		known = known && ok
+		query += strings.Join(jsonStrings(raw, "query"), "\n")
+		values = append(values, jsonValues(raw, "variables")...)
+	}
+	return query, append(graphqlStrings(query), values...), known
+}
+
+// identifiers are the names in a GraphQL query, outside its strings.
+func identifiers(query string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for kind, text := range graphqlTokens(query) {
+			if kind == 'n' && !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+// graphqlStrings are the strings in a GraphQL query.
+func graphqlStrings(query string) (texts []string) {
+	for kind, text := range graphqlTokens(query) {
+		if kind == 's' && text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// graphqlTokens are the names ('n') and the strings ('s') of a query, strings
+// without their escapes.
+func graphqlTokens(query string) iter.Seq2[byte, string] {
+	return func(yield func(byte, string) bool) {
+		for i := 0; i < len(query); {
+			rest := query[i:]
+			switch {
+			case rest[0] == '#':
+				n := strings.IndexByte(rest, '\n')
+				if n < 0 {
+					return
+				}
+				i += n
+			case strings.HasPrefix(rest, `"""`):
+				n := 3
+				for n < len(rest) && !strings.HasPrefix(rest[n:], `"""`) {
+					if strings.HasPrefix(rest[n:], `\"""`) {
+						n += 3
+					}
+					n++
+				}
+				n = min(n, len(rest))
+				if !yield('s', blockText(strings.ReplaceAll(rest[3:n], `\"""`, `"""`))) {
+					return
+				}
+				i += min(n+3, len(rest))
+			case rest[0] == '"':
+				n := 1
+				for n < len(rest) && rest[n] != '"' {
+					if rest[n] == '\\' {
+						n++
+					}
+					n++
+				}
+				n = min(n, len(rest))
+				if !yield('s', gjson.Parse(rest[:n]+`"`).Str) {
+					return
+				}
+				i += min(n+1, len(rest))
+			case isLetter(rest[0]) || rest[0] == '_':
+				n := 1
+				for n < len(rest) && (isLoginByte(rest[n]) || rest[n] == '_') {
+					n++
+				}
+				if !yield('n', rest[:n]) {
+					return
+				}
+				i += n
+			default:
+				i++
+			}
+		}
+	}
+}
+
+// blockText is a block string without the indentation that its lines share.
+func blockText(s string) string {
+	lines := strings.Split(s, "\n")
+	indent := len(s)
+	for _, line := range lines[1:] {
+		if trimmed := strings.TrimLeft(line, " \t"); trimmed != "" {
+			indent = min(indent, len(line)-len(trimmed))
+		}
+	}
+	for i := 1; i < len(lines); i++ {
+		lines[i] = lines[i][min(indent, len(lines[i])):]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // repoName is the repository that gh would work on, where the line names it.

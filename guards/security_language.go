@@ -1,7 +1,9 @@
 package guards
 
 import (
+	"slices"
 	"strings"
+	"sync"
 )
 
 // SecurityLanguage refuses pull requests that announce a security fix.
@@ -26,14 +28,30 @@ var SecurityLanguage = Guard{
 		{Command: "gh pr comment 5 --body 'this looks like an SQL injection risk'", Setup: "gh:pr_author=octo-author\ngh:viewer=octo-author", Why: "comments are out of scope"},
 		{Command: "git commit -m 'Bump CVE-2026-0001 fixture'", Why: "no pull request"},
 		{Command: "gh pr view 5 --json title,body | grep -i CVE-2026-1234", Why: "reads only"},
+		{Command: "gh pr create --title 'Update deps' --body 'npm audit: found 0 vulnerabilities'", Why: "says that there are none"},
 		{Command: "gh pr create --title 'docs: link the security policy' --body 'see SECURITY.md'", Why: "speaks of security, not of a weakness"},
 	},
 	Check: checkSecurityLanguage,
 }
 
 // weaknesses are phrases in lower case; a blank stands for blanks and hyphens.
-// A phrase that ends in "*" also matches longer words.
-const weaknesses = `cross site scripting|xss|csrf|xsrf|cross site request forgery|sql injection|sqli|nosql injection|ldap injection|command injection|shell injection|code injection|template injection|ssti|header injection|crlf injection|log injection|xpath injection|argument injection|path traversal|directory traversal|zip slip|zipslip|buffer overflow|buffer overrun|heap overflow|heap buffer overflow|stack buffer overflow|stack overflow vulnerab*|integer overflow vulnerab*|use after free|double free|out of bounds read|out of bounds write|oob read|oob write|memory corruption|type confusion|remote code execution|arbitrary code execution|rce|arbitrary file read|arbitrary file write|arbitrary file upload|local file inclusion|remote file inclusion|privilege escalation|escalation of privilege*|privesc|authentication bypass|authorization bypass|auth bypass|bypass authentication|bypass authorization|bypass of authentication|access control bypass|broken access control|permission bypass|sandbox escape|sandbox bypass|container escape|ssrf|server side request forgery|xxe|xml external entit*|insecure deserialization|unsafe deserialization|deserialization attack*|prototype pollution|open redirect|request smuggling|response splitting|clickjacking|session fixation|session hijack*|timing attack*|side channel attack*|denial of service|redos|ddos|information disclosure|information leak*|credential leak*|leaked credential*|leaks credential*|leaked secret*|hardcoded password*|hard coded password*|hardcoded credential*|hard coded credential*|backdoor|zero day|0 day|0day|security fix|security fixes|security bug|security bugs|security hole|security holes|security flaw|security flaws|security issue|security issues|security vulnerabilit*|security patch|security patches|security weakness*|security defect*|security problem*|security advisory|security advisories|fix vulnerabilit*|fixes vulnerabilit*|exploitable|exploited in the wild|proof of concept exploit|idor|insecure direct object reference*|malicious input|malicious user|malicious file|malicious request|attacker`
+// A word that ends in "*" also matches longer words.
+const weaknesses = `cross site scripting|xss|csrf|xsrf|cross site request forgery|sql injection|sqli|nosql injection|ldap injection|command injection|shell injection|code injection|template injection|ssti|header injection|crlf injection|log injection|xpath injection|argument injection|html injection|script injection|xml injection|injection attack*|path traversal|directory traversal|zip slip|zipslip|buffer overflow|buffer overrun|heap overflow|heap buffer overflow|stack buffer overflow|stack overflow vulnerab*|integer overflow vulnerab*|use after free|double free|out of bounds read|out of bounds write|out of bounds memory|out of bounds access|oob read|oob write|oob access|memory corruption|type confusion|remote code execution|arbitrary code execution|rce|arbitrary file read|arbitrary file write|arbitrary file upload|arbitrary file overwrite|arbitrary file delet*|arbitrary command execution|local file inclusion|remote file inclusion|privilege escalation|escalation of privilege*|escalat* privilege*|privesc|authentication bypass|authorization bypass|auth bypass|bypass authentication|bypass authorization|bypass of auth*|access control bypass|broken access control|permission bypass|sandbox bypass|container escape|ssrf|server side request forgery|xxe|xml external entit*|insecure deserialization|unsafe deserialization|deserialization attack*|prototype pollution|open redirect|request smuggling|response splitting|clickjacking|session fixation|session hijack*|timing attack*|timing side channel|side channel attack*|side channel leak*|denial of service|redos|ddos|information disclosure|information leak*|credential leak*|leaked credential*|leaks credential*|leaked secret*|hardcoded password*|hard coded password*|hardcoded credential*|hard coded credential*|hardcoded secret*|hard coded secret*|backdoor|zero day|0day|security fix|security fixes|security bug|security bugs|security hole|security holes|security flaw|security flaws|security vulnerabilit*|security patch|security patches|security weakness*|security defect*|security problem*|security risk|security threat|security concern|fix vulnerabilit*|fixes vulnerabilit*|exploitable|exploited in the wild|proof of concept exploit|fix* exploit|prevent* exploit*|mitigate* exploit*|idor|insecure direct object reference*|malicious input|malicious user|malicious file|malicious request`
+
+// doubtful are phrases that mean a weakness only without some words around
+// them: the process, a game, a retention of nought days.
+var doubtful = []struct {
+	phrase string
+	after  []string // words behind the phrase
+}{
+	{"security issue", []string{"template", "templates", "form", "label", "labels", "tracker", "board"}},
+	{"security issues", []string{"template", "templates", "page", "label"}},
+	{"security advisory", []string{"process", "template", "page", "feed", "database", "workflow", "api", "board", "format"}},
+	{"security advisories", []string{"process", "template", "page", "feed", "database", "workflow", "api", "tab"}},
+	{"sandbox escape", []string{"sequence", "sequences", "character", "characters", "key", "code", "codes"}},
+	{"0 day", []string{"retention", "old", "ago", "trial", "window", "range", "interval", "interest", "log", "streak", "period", "difference", "offset"}},
+	{"attacker", []string{"unit", "units", "moves", "piece", "class", "sprite", "player", "hp", "stat", "stats", "side"}},
+}
 
 func checkSecurityLanguage(c *Call) []Finding {
 	for _, p := range c.posts() {
@@ -82,11 +100,13 @@ func securityWord(text, more string) string {
 		if strings.HasPrefix(w.text, "vulnerab") && !harmless(words, i) {
 			return w.text
 		}
-	}
-	for phrase := range strings.SplitSeq(weaknesses, "|") {
-		if hit := findPhrase(words, strings.Fields(phrase)); hit != "" {
-			return hit
+		// In another case these are words and names.
+		if w.raw == "DoS" || w.raw == "UAF" && (i == 0 || words[i-1].text != "fido") {
+			return w.raw
 		}
+	}
+	if hit := phrases().find(words); hit != "" {
+		return hit
 	}
 	for phrase := range strings.SplitSeq(more, ",") {
 		var pattern []string
@@ -104,8 +124,9 @@ func securityWord(text, more string) string {
 // hyphens part it from the one before.
 type token struct {
 	text  string
-	blank bool // parted from the token before by blanks or hyphens only
-	glued bool // parted by one hyphen
+	raw   string // as written
+	blank bool   // parted from the token before by blanks or hyphens only
+	glued bool   // parted by one hyphen
 }
 
 func tokens(text string) []token {
@@ -115,7 +136,7 @@ func tokens(text string) []token {
 	flush := func(end int) {
 		if start >= 0 {
 			onlyBlank := strings.Trim(sep, " \t\r\n-‐‑–*_`'\"") == ""
-			out = append(out, token{strings.ToLower(text[start:end]), onlyBlank, sep == "-" || sep == "‑" || sep == "‐" || sep == "–"})
+			out = append(out, token{strings.ToLower(text[start:end]), text[start:end], onlyBlank, sep == "-" || sep == "‑" || sep == "‐" || sep == "–"})
 			start, sep = -1, ""
 		}
 	}
@@ -159,49 +180,126 @@ func identifier(w []token) string {
 	return ""
 }
 
-// harmless reports a "vulnerability" that names a process, not a weakness.
+// harmless reports a "vulnerability" that names a process, that is not there, or
+// that has nothing to do with software.
 func harmless(words []token, i int) bool {
-	if i+1 >= len(words) {
-		return false
-	}
-	switch strings.TrimSuffix(words[i+1].text, "s") {
-	case "scan", "scanner", "scanning", "report", "reporting", "disclosure", "policy", "database", "management", "check", "checker", "alert", "dashboard":
+	if denied(words, i) {
 		return true
+	}
+	if i+1 < len(words) && words[i+1].blank {
+		switch strings.TrimSuffix(words[i+1].text, "s") {
+		case "scan", "scanner", "scanning", "report", "reporting", "disclosure", "policy", "database", "management", "check", "checker", "alert", "dashboard",
+			"specie", "people", "population", "community", "communitie", "group", "adult", "children", "customer":
+			return true
+		}
+	}
+	for back := 1; back <= 2 && i-back >= 0 && words[i-back+1].blank; back++ {
+		switch w := words[i-back].text; {
+		case strings.HasPrefix(w, "report"), strings.HasPrefix(w, "disclos"), strings.HasPrefix(w, "scan"), strings.HasPrefix(w, "triag"):
+			return true
+		case w != "a" && w != "any" && w != "for" && w != "security" && w != "known" && w != "of":
+			return false
+		}
 	}
 	return false
 }
 
-func findPhrase(words []token, phrase []string) string {
-	if len(phrase) == 0 {
-		return ""
+// denied reports whether what stands at i is said not to be there: "found 0
+// vulnerabilities", "no known security issues".
+func denied(words []token, i int) bool {
+	for back := 1; back <= 3 && i-back >= 0 && words[i-back+1].blank; back++ {
+		switch words[i-back].text {
+		case "no", "0", "zero", "without":
+			return true
+		case "known", "new", "high", "critical", "moderate", "low", "severity", "any", "security":
+		default:
+			return false
+		}
 	}
-	for i := 0; i+len(phrase) <= len(words); i++ {
-		ok := true
-		for j, p := range phrase {
-			w := words[i+j]
-			if j > 0 && !w.blank {
-				ok = false
-				break
-			}
-			if stem, open := strings.CutSuffix(p, "*"); open && strings.HasPrefix(w.text, stem) {
-				continue
-			}
-			if w.text != p {
-				// Plurals of the last word count.
-				if j == len(phrase)-1 && len(p) > 3 && (w.text == p+"s" || w.text == p+"es") {
+	return false
+}
+
+// phraseIndex are the phrases by their first word, and those whose first word
+// is only the beginning of one, so that a text is gone through once.
+type phraseIndex struct {
+	byWord map[string][]phrase
+	open   []phrase
+}
+
+type phrase struct {
+	words []string
+	after []string // behind these it means something else
+}
+
+var phrases = sync.OnceValue(func() *phraseIndex {
+	x := &phraseIndex{byWord: map[string][]phrase{}}
+	add := func(text string, after []string) {
+		p := phrase{strings.Fields(text), after}
+		if strings.HasSuffix(p.words[0], "*") {
+			x.open = append(x.open, p)
+			return
+		}
+		x.byWord[p.words[0]] = append(x.byWord[p.words[0]], p)
+	}
+	for text := range strings.SplitSeq(weaknesses, "|") {
+		add(text, nil)
+	}
+	for _, d := range doubtful {
+		add(d.phrase, d.after)
+	}
+	return x
+})
+
+func (x *phraseIndex) find(words []token) string {
+	for i, w := range words {
+		lists := [...][]phrase{x.byWord[w.text], x.byWord[strings.TrimSuffix(w.text, "s")], x.byWord[strings.TrimSuffix(w.text, "es")], x.open}
+		for _, list := range lists {
+			for _, p := range list {
+				end := i + len(p.words)
+				if !startsPhrase(words[i:], p.words) || p.words[0] == "security" && denied(words, i) ||
+					end < len(words) && words[end].blank && slices.Contains(p.after, words[end].text) {
 					continue
 				}
-				ok = false
-				break
+				return phraseText(words[i:end])
 			}
-		}
-		if ok {
-			var parts []string
-			for j := range phrase {
-				parts = append(parts, words[i+j].text)
-			}
-			return strings.Join(parts, " ")
 		}
 	}
 	return ""
+}
+
+func findPhrase(words []token, phrase []string) string {
+	for i := range words {
+		if len(phrase) > 0 && startsPhrase(words[i:], phrase) {
+			return phraseText(words[i : i+len(phrase)])
+		}
+	}
+	return ""
+}
+
+func startsPhrase(words []token, phrase []string) bool {
+	if len(words) < len(phrase) {
+		return false
+	}
+	for j, p := range phrase {
+		w := words[j]
+		if j > 0 && !w.blank {
+			return false
+		}
+		if stem, open := strings.CutSuffix(p, "*"); open && strings.HasPrefix(w.text, stem) {
+			continue
+		}
+		// Plurals of the last word count.
+		if w.text != p && !(j == len(phrase)-1 && len(p) > 3 && (w.text == p+"s" || w.text == p+"es")) {
+			return false
+		}
+	}
+	return true
+}
+
+func phraseText(words []token) string {
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = w.text
+	}
+	return strings.Join(parts, " ")
 }

@@ -54,6 +54,31 @@ func TestMentions(t *testing.T) {
 		{"<!-- @a", []string{"a"}},
 		{"> <!--\n@a -->", []string{"a"}},
 		{`\<!-- @a -->`, []string{"a"}},
+		{"Thanks—@a 👋@b 、@c ❤️@d", []string{"a", "b", "c", "d"}},
+		{"é@a ü@b 名@c e\u0301@d", nil},
+		{"_@a_ __@b__ (_@c_) _@d and e_", []string{"a", "b", "c", "d"}},
+		{"x_@a_ \\_@c\\_ ____@d____ _@b", nil},
+		{"_@a_b _@c", nil},
+		{"> ```\n> x\n@a", []string{"a"}},
+		{"> ```\n> @a\n> ```\n> @b", []string{"b"}},
+		{"> > ```\n> @a", []string{"a"}},
+		{"```\n> ```\n@a\n```\n@b", []string{"b"}},
+		{"x\n    ```\n@a", []string{"a"}},
+		{"    ```\n@a", []string{"a"}},
+		{"   ```\n@a\n   ```", nil},
+		{"- x\n  ```\n  @a\n@b", []string{"b"}},
+		{"- x\n  ```\n  @a\n\n  @b\n  ```", nil},
+		{"- ```\n  @a\n  ```\n- @b", []string{"b"}},
+		{"1. x\n\n   ```\n   @a\n   ```", nil},
+		{"- a\nb\n\n    @c", []string{"c"}},
+		{">     @a\n\n> @b", []string{"b"}},
+		{"<code>@a</code> <pre>@b\n@c</pre> <tt>@d</tt> <CODE class=x>@e</CODE> @f", []string{"f"}},
+		{"<code>@a", []string{"a"}},
+		{"<code>`</code> @a `</code>`", nil},
+		{"<code>``</code> @a `</code>`", []string{"a"}},
+		{"<code>\n\n@a</code>", []string{"a"}},
+		{`\<code>@a</code>`, []string{"a"}},
+		{"<codex>@a</code>", []string{"a"}},
 		{"@", nil},
 		{"@-x", nil},
 		{"@a @a @A", []string{"a", "A"}},
@@ -79,6 +104,10 @@ func FuzzTexts(f *testing.F) {
 			}
 		}
 		securityWord(text, "more, words here")
+		graphqlStrings(text)
+		for step, rest, ok := sedStep("s"+text+" ", true); ok && rest != ""; step, rest, ok = sedStep(rest, false) {
+			step(text)
+		}
 		mails(text)
 		mailBody(text)
 		clean(text)
