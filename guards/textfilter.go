@@ -1,10 +1,10 @@
 package guards
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 
+	"sallyport/internal/rawjson"
 	"sallyport/internal/shellcmd"
 )
 
@@ -247,7 +247,7 @@ func (c *Call) jq(depth int) (string, bool) {
 		return "", false
 	}
 	body := program[1 : len(program)-1]
-	object := map[string]string{}
+	out := []byte("{}")
 	for entry := range strings.SplitSeq(body, ",") {
 		key, value, _ := strings.Cut(strings.TrimSpace(entry), ":")
 		key, value = strings.Trim(strings.TrimSpace(key), `"`), strings.TrimSpace(value)
@@ -255,13 +255,20 @@ func (c *Call) jq(depth int) (string, bool) {
 			key, value = key[1:], key
 		}
 		text, ok := values[value]
-		if !ok && json.Unmarshal([]byte(value), &text) != nil {
-			continue
+		if !ok {
+			if text, ok = rawjson.String([]byte(value)); !ok {
+				continue
+			}
 		}
-		object[key] = text
+		if len(out) > 2 {
+			out = append(out[:len(out)-1], ',')
+		} else {
+			out = out[:1]
+		}
+		out = append(rawjson.AppendString(out, key), ':')
+		out = append(rawjson.AppendString(out, text), '}')
 	}
-	out, err := json.Marshal(object)
-	return string(out), err == nil && len(object) > 0
+	return string(out), len(out) > 2
 }
 
 // gitPrints is the message that git log or git show prints, and what git
