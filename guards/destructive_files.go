@@ -390,6 +390,15 @@ func find(c *Call) []Finding {
 				}
 			case "chmod", "chown", "chgrp":
 				changes = name
+			case "sh", "bash", "zsh", "dash":
+				for _, o := range rest[1:] {
+					if words := strings.FieldsFunc(o.Value, func(r rune) bool { return strings.ContainsRune(" \t\n;&|", r) }); slices.Contains(words, "rm") {
+						deletes = true
+					}
+					if o.Value == ";" || o.Value == "+" {
+						break
+					}
+				}
 			}
 		}
 	}
@@ -730,8 +739,17 @@ func deviceName(name string) (rest string, ok bool) {
 
 var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "nbd", "sr", "zd", "ada", "da", "vg", "by-", "disk/"}
 
-// mayBeDevice reports a name below /dev whose beginning does not tell what it is.
+// mayBeDevice reports a name below /dev whose beginning does not tell what it
+// is, and one that a list of devices gives.
 func mayBeDevice(w shellcmd.Word) bool {
+	for _, from := range w.From() {
+		for n := 0; from != nil && n < 20; from, n = from.Piped, n+1 {
+			switch from.Name() {
+			case "lsblk", "blkid", "findmnt":
+				return true
+			}
+		}
+	}
 	name, ok := strings.CutPrefix(w.Leading(), "/dev/")
 	return ok && !w.Static && !w.Glob && (name == "" || slices.ContainsFunc(diskNames, func(d string) bool { return strings.HasPrefix(d, name) }))
 }

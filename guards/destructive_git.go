@@ -93,7 +93,7 @@ func gitLoss(c *Call) []Finding {
 		return c.gcLoss()
 	case "prune":
 		at, given := g.Opt("expire")
-		if g.On("dry-run") || given && !atOnce(at.Value) || c.outsideGit() {
+		if g.On("dry-run") || given && !atOnce(at.Value) || c.outsideGit() || c.ownRepository() {
 			return nil
 		}
 		return pruneLoss("git prune")
@@ -129,7 +129,7 @@ func (c *Call) gcLoss() []Finding {
 	words := "git gc"
 	o, given := g.Opt("prune")
 	switch {
-	case given && o.Unset || c.outsideGit():
+	case given && o.Unset, c.outsideGit(), c.ownRepository():
 		return nil
 	case given && o.Has:
 		if !atOnce(o.Value) {
@@ -173,27 +173,27 @@ func (c *Call) dropsChanges(command string, which changeSet, paths []string) []F
 			return loss(command, "would drop what the same line takes out of the stash", why, stashFirst)
 		}
 	}
-	var files []string
+	var changed, added []string
 	if which == everything && len(h.staged) > 0 {
-		files = c.stagedByLine(h.staged, paths)
-	}
-	if h.stashed && len(files) == 0 {
-		return nil
+		added = c.stagedByLine(h.staged, paths)
 	}
 	if !h.stashed {
-		changed, known := c.changes(which, paths)
-		if !known && len(files) == 0 {
+		var known bool
+		changed, known = c.changes(which, paths)
+		if !known && len(added) == 0 {
 			if c.outsideGit() || c.madeByLine() {
 				return nil
 			}
 			return loss(command, "drops uncommitted changes, and the state of the repository is not known", why, stashFirst)
 		}
-		files = append(changed, files...)
 	}
-	if len(files) == 0 {
-		return nil
+	switch {
+	case len(changed) > 0:
+		return loss(command, "would drop "+count(changed, "modified file"), why, stashFirst)
+	case len(added) > 0:
+		return loss(command, "would delete "+count(added, "file")+", which no commit holds", why, stashFirst)
 	}
-	return loss(command, "would drop "+count(files, "modified file"), why, stashFirst)
+	return nil
 }
 
 // stagedByLine are files that no commit knows and that the line stages: from
@@ -235,8 +235,11 @@ func (c *Call) maker() (kind string, by *Call) {
 		return "", nil
 	}
 	if c.Place.Unknown {
-		// A new directory holds what the line puts there; -C leads out of it.
-		if !c.Dir.Temporary || len(c.Git.Global.Dirs) > 0 {
+		// A new directory holds what the line puts there.
+		switch dirs := c.Git.Global.Dirs; {
+		case len(dirs) == 0 && c.Dir.Temporary:
+		case len(dirs) == 1 && inNewDir(dirs[0]):
+		default:
 			return "", nil
 		}
 	} else if c.Place.Dir == "" || c.run.world.Stat(c.Place.Dir).Exists {
@@ -263,6 +266,20 @@ func (c *Call) maker() (kind string, by *Call) {
 		return "init", nil // a copy, or nothing at all
 	}
 	return "", nil
+}
+
+// inNewDir reports a path in a directory that mktemp made on the line.
+func inNewDir(w shellcmd.Word) bool {
+	if len(w.Parts) == 0 || strings.Contains(w.Value, "..") {
+		return false
+	}
+	for i, p := range w.Parts {
+		switch {
+		case i == 0 && (len(p.From) != 1 || p.From[0].Name() != "mktemp"), i > 0 && p.Kind != shellcmd.Literal:
+			return false
+		}
+	}
+	return true
 }
 
 // makes is the directory of a repository or worktree that a command makes.

@@ -146,7 +146,7 @@ func (c *Call) printedByGit(dir string) (string, bool) {
 			if i+1 < len(c.Args) && c.Args[i+1].Static {
 				dir = join(dir, c.Args[i+1].Value)
 			}
-		case "--show-toplevel":
+		case "--show-toplevel", "--show-cdup":
 			found = true
 		case "--git-dir", "--absolute-git-dir", "--git-common-dir":
 			found, rest = true, "/.git"

@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -277,7 +278,7 @@ func (h *history) step(e *Call, joined bool) {
 		}
 	case "reset":
 		h.index = true
-		if !g.On("soft") {
+		if rev := first(); !g.On("soft") && g.Dashes < 0 && (len(g.Operands) == 0 || len(g.Operands) == 1 && e.isRevision(rev)) {
 			h.staged = nil
 		}
 		if rev := first(); rev != "" && len(g.Operands) == 1 {
@@ -307,8 +308,23 @@ func (h *history) step(e *Call, joined bool) {
 		}
 	case "stash":
 		h.stash(e)
-	case "rm", "mv", "apply", "update-index", "read-tree", "restore", "checkout-index":
+	case "rm", "restore":
 		h.index = true
+		if g.On("cached") || g.On("staged") && !g.On("worktree") {
+			h.unstage(e)
+		}
+	case "mv", "apply", "update-index", "read-tree", "checkout-index":
+		h.index = true
+	}
+}
+
+// unstage takes back what the line staged.
+func (h *history) unstage(e *Call) {
+	for _, w := range e.Git.Operands {
+		if w.Value == ":/" || w.Value == "." && e.atRoot() {
+			h.staged = nil
+		}
+		h.staged = slices.DeleteFunc(h.staged, func(s string) bool { return s == w.Value })
 	}
 }
 
