@@ -5,10 +5,10 @@ var Destructive = Guard{
 	Name:  "destructive",
 	Title: "loss of work, data or a system",
 	Doc: Doc{
-		What:    "Recursive deletion of the system, a home directory, anything outside the project and the temporary directories, the project itself, .git, a mount or an unresolved $VAR/*; find -delete from such a place; git commands that drop uncommitted changes, untracked files, stashes, unmerged branches, reflogs or dirty worktrees; forced pushes to the default branch, --mirror, deletion of remote branches and (by gh) of repositories; overwriting or formatting a disk, shred, truncate -s 0; chmod and chown -R of a system path; a download that is run by a shell or interpreter; crontab -r; fork bombs.",
+		What:    "Recursive deletion of the system, a home directory, anything outside the project and the temporary directories, the project itself, .git, a mount or an unresolved $VAR/*; find -delete from such a place; git commands that drop uncommitted changes, untracked files, stashes, unmerged branches, reflogs, unreachable objects or dirty worktrees; forced pushes to the default branch, --mirror, deletion of remote branches and (by gh) of repositories; overwriting or formatting a disk, or one whose name is not known, shred, truncate -s 0; chmod and chown -R of a system path; a download that is run by a shell or interpreter; crontab -r; fork bombs.",
 		Why:     "What is lost this way does not come back.",
 		Instead: "Commit or stash first, name exactly what is to be deleted, download to a file and read it before it runs.",
-		Limits:  "Git commands are judged by the state of the repository they will run in: in a clean tree git reset --hard passes. Deletion by rm is judged by the path alone. A repository whose state cannot be read counts as one with something to lose. Files that a program deletes by itself are not seen. What takes a system, a home, a disk or other people's refs is denied; the rest asks.",
+		Limits:  "Git commands are judged by the state of the repository they will run in: in a clean tree git reset --hard passes. What the line does before counts, unless it failed or was passed over where the command runs: git stash && git reset --hard passes, git stash || git reset --hard does not. A repository that the line makes has nothing to lose, nor has a container that it starts, but for what is mounted there. Deletion by rm is judged by the path alone. A repository whose state cannot be read counts as one with something to lose. Files that a program deletes by itself are not seen. What takes a system, a home, a disk or other people's refs is denied; the rest asks.",
 	},
 	Default: Ask,
 	Examples: []Example{
@@ -20,6 +20,7 @@ var Destructive = Guard{
 		{Command: "rm -rf .git", Verdict: Ask, Why: "the history"},
 		{Command: "find / -xdev -name '*.conf' -delete", Verdict: Deny, Why: "deletes all over the system"},
 		{Command: "git reset --hard HEAD~1", Verdict: Ask, Why: "a.txt has a staged change"},
+		{Command: "git stash || git reset --hard", Verdict: Ask, Why: "the stash failed where the reset runs"},
 		{Command: "git clean -fdx", Setup: "printf draft > notes.txt", Verdict: Ask, Why: "notes.txt is in no commit"},
 		{Command: "git checkout -- .", Setup: "echo four >> a.txt", Verdict: Ask, Why: "one changed line"},
 		{Command: "git stash clear", Setup: "git stash -q", Verdict: Ask, Why: "one stash"},
@@ -47,6 +48,7 @@ var Destructive = Guard{
 		{Command: "git push --force-with-lease origin feature", Setup: "git commit -qm own --no-verify", Why: "not the default branch"},
 		{Command: "git checkout -b topic", Why: "keeps all changes"},
 		{Command: "git stash && git reset --hard", Why: "the stash keeps the changes"},
+		{Command: "git checkout main && git merge old && git branch -D old", Setup: "git checkout -q -b old\ngit commit -qm own --no-verify\ngit checkout -q feature", Why: "merged before"},
 		{Command: "dd if=disk.img of=copy.img bs=4M", Why: "file to file"},
 		{Command: "curl -fsSL https://example.com/data.json | jq .", Why: "jq runs nothing"},
 		{Command: "eval \"$(ssh-agent -s)\"", Why: "a local tool's set-up line"},

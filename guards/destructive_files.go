@@ -1,6 +1,8 @@
 package guards
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"sallyport/internal/shellcmd"
@@ -62,6 +64,10 @@ func deletion(c *Call) []Finding {
 	switch name := c.Name(); name {
 	case "rm", "srm", "trash", "gio", "rimraf", "del-cli", "del", "erase", "rd", "Remove-Item", "ri":
 		return rm(c)
+	case "rmdir": // of cmd with /s; that of POSIX takes empty directories only
+		if slices.ContainsFunc(c.Args, func(w shellcmd.Word) bool { return strings.EqualFold(w.Value, "/s") }) {
+			return rm(c)
+		}
 	case "find", "gfind", "fd", "fdfind":
 		return find(c)
 	case "rsync":
@@ -120,18 +126,17 @@ func rm(c *Call) []Finding {
 	if a.has("help", "version") {
 		return nil
 	}
-	operands := a.operands
 	var out []Finding
-	for _, w := range operands {
+	for _, w := range a.operands {
+		if isCmdSwitch(c.Name(), w.Value) {
+			continue
+		}
 		loc := c.locate(w)
-		if c.Container {
-			if host, ok := c.mounted(loc.path); ok && recursive {
-				out = append(out, c.placeFinding(host, w, c.Name()+" -r through a mount of")...)
-				continue
+		if c.Container && (recursive || loc.area < system || c.throwaway()) {
+			if recursive {
+				out = append(out, c.containerFinding(loc, w, c.Name()+" -r")...)
 			}
-			if loc.area < system {
-				continue // another file system, thrown away with its container
-			}
+			continue
 		}
 		if !recursive {
 			// One file of the system's is no tree, and yet no project's.
@@ -144,10 +149,24 @@ func rm(c *Call) []Finding {
 		}
 		out = append(out, c.placeFinding(loc, w, c.Name()+" -r of")...)
 	}
-	if recursive && len(out) == 0 {
-		out = append(out, fedByFind(c)...)
+	if len(out) == 0 {
+		how := c.Name() + " of"
+		if recursive {
+			how = c.Name() + " -r of"
+			out = append(out, fedByList(c)...)
+		}
+		out = append(out, fedByFind(c, how+" what find lists in", recursive)...)
 	}
 	return out
+}
+
+// isCmdSwitch reports /s, /q and their kin, options of cmd's own commands.
+func isCmdSwitch(name, word string) bool {
+	switch name {
+	case "rd", "rmdir", "del", "erase":
+		return len(word) > 1 && word[0] == '/' && isLetter(word[1]) && (len(word) == 2 || word[2] == ':')
+	}
+	return false
 }
 
 // mounted judges a path in a container by the directory of the host that stands
@@ -160,57 +179,131 @@ func (c *Call) mounted(p string) (located, bool) {
 	return outer.locateText(host), true
 }
 
-// hostPath is the path of the host that -v, --volume or --mount of the
-// container's own command puts at p, and the command as if it ran there.
-func (c *Call) hostPath(p string) (host string, at *Call, ok bool) {
-	outer := func(e *Call) *Call {
-		cmd := *c.Command
-		cmd.Container, cmd.Dir = false, e.Dir
-		return &Call{Command: &cmd, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
-	}
+// A bind is a directory of the host that a container sees.
+type bind struct{ host, at string }
+
+// container is the command that c's container is started or entered with, and
+// what it mounts so that it can be written to.
+func (c *Call) container() (e *Call, binds []bind) {
 	earlier := c.Earlier()
-	for i := len(earlier) - 1; i >= 0 && p != ""; i-- {
-		e := earlier[i]
-		switch e.name {
+	for i := len(earlier) - 1; i >= 0; i-- {
+		switch earlier[i].name {
 		case "docker", "podman", "nerdctl":
+			e = earlier[i]
 		default:
 			continue
 		}
-		for _, w := range e.Args[1:] {
-			spec := strings.TrimPrefix(strings.TrimPrefix(w.Value, "--volume="), "-v")
-			parts := strings.Split(spec, ":")
-			if len(parts) < 2 || !isAbs(parts[1]) || len(parts) > 2 && strings.Contains(parts[2], "ro") || !within(p, clean(parts[1])) {
-				continue
-			}
-			return parts[0] + strings.TrimPrefix(p, clean(parts[1])), outer(e), true
+		break
+	}
+	if e == nil {
+		return nil, nil
+	}
+	for _, w := range e.Args[1:] {
+		spec := strings.TrimPrefix(strings.TrimPrefix(w.Value, "--volume="), "-v")
+		parts := strings.Split(spec, ":")
+		if len(parts) < 2 || !isAbs(parts[1]) || len(parts) > 2 && strings.Contains(parts[2], "ro") {
+			continue
 		}
-		for i, w := range e.Args {
-			spec, ok := w.After("--mount=")
-			if !ok && w.Value == "--mount" && i+1 < len(e.Args) {
-				spec, ok = e.Args[i+1], true
-			}
-			if !ok {
-				continue
-			}
-			src, dst := "", ""
-			for field := range strings.SplitSeq(spec.Value, ",") {
-				key, value, _ := strings.Cut(field, "=")
-				switch key {
-				case "src", "source":
-					src = value
-				case "dst", "target", "destination":
-					dst = value
-				case "ro", "readonly":
-					dst = ""
-				}
-			}
-			if isAbs(src) && isAbs(dst) && within(p, clean(dst)) {
-				return src + strings.TrimPrefix(p, clean(dst)), outer(e), true
+		binds = append(binds, bind{parts[0], clean(parts[1])})
+	}
+	for i, w := range e.Args {
+		spec, ok := w.After("--mount=")
+		if !ok && w.Value == "--mount" && i+1 < len(e.Args) {
+			spec, ok = e.Args[i+1], true
+		}
+		if !ok {
+			continue
+		}
+		src, dst := "", ""
+		for field := range strings.SplitSeq(spec.Value, ",") {
+			key, value, _ := strings.Cut(field, "=")
+			switch key {
+			case "src", "source":
+				src = value
+			case "dst", "target", "destination":
+				dst = value
+			case "ro", "readonly":
+				dst = ""
 			}
 		}
+		if isAbs(src) && isAbs(dst) {
+			binds = append(binds, bind{src, clean(dst)})
+		}
+	}
+	return e, binds
+}
+
+// hostPath is the path of the host that -v, --volume or --mount of the
+// container's own command puts at p, and the command as if it ran there.
+func (c *Call) hostPath(p string) (host string, at *Call, ok bool) {
+	if p == "" {
 		return "", nil, false
 	}
+	e, binds := c.container()
+	for _, b := range binds {
+		if within(p, b.at) {
+			return b.host + strings.TrimPrefix(p, b.at), c.onHost(e), true
+		}
+	}
 	return "", nil, false
+}
+
+// onHost is c as if it ran where its container is started.
+func (c *Call) onHost(e *Call) *Call {
+	cmd := *c.Command
+	cmd.Container, cmd.Dir = false, e.Dir
+	return &Call{Command: &cmd, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
+}
+
+// throwaway reports a command in a container that is made for it: what the
+// image holds is still in the image.
+func (c *Call) throwaway() bool {
+	started := false
+	for _, l := range c.Via {
+		switch l.Name {
+		case "docker run", "podman run", "nerdctl run":
+			started = true
+		case "chroot", "nsenter":
+			return false // into a mount, or out of the container
+		}
+	}
+	e, _ := c.container()
+	if !started || e == nil {
+		return false
+	}
+	for _, w := range e.Args[1:] {
+		switch name, _, _ := strings.Cut(w.Value, "="); name {
+		case "compose", "--volumes-from":
+			return false
+		}
+	}
+	return true
+}
+
+// containerFinding judges what a command takes away in a container: what is
+// mounted there is the host's, the rest at most the container's own.
+func (c *Call) containerFinding(loc located, w shellcmd.Word, what string) []Finding {
+	if host, ok := c.mounted(loc.path); ok {
+		return c.placeFinding(host, w, what+" through a mount of")
+	}
+	e, binds := c.container()
+	for _, b := range binds[:min(len(binds), 50)] {
+		if loc.path != "" && within(b.at, loc.path) {
+			if f := c.placeFinding(c.onHost(e).locateText(b.host), w, what+" through a mount below"); f != nil {
+				return f
+			}
+		}
+	}
+	if loc.area < system || c.throwaway() {
+		return nil
+	}
+	out := c.placeFinding(loc, w, what+" of")
+	if !slices.ContainsFunc(c.Via, func(l shellcmd.Layer) bool { return l.Name == "chroot" || l.Name == "nsenter" }) {
+		for i := range out {
+			out[i].Verdict = Ask
+		}
+	}
+	return out
 }
 
 // deepSystem reports directories of which every file belongs to the system.
@@ -227,48 +320,124 @@ func startsUnknown(w shellcmd.Word) bool {
 	return len(w.Parts) > 0 && (w.Parts[0].Kind == shellcmd.Substitution || w.Parts[0].Kind == shellcmd.Variable)
 }
 
-// fedByFind looks at the find whose names an xargs rm deletes.
-func fedByFind(c *Call) []Finding {
-	var sources []*shellcmd.Command
+// sources are the commands whose output gives c its operands.
+func (c *Call) sources() []*shellcmd.Command {
+	var out []*shellcmd.Command
 	for _, w := range c.Args[1:] {
-		sources = append(sources, w.From()...)
+		out = append(out, w.From()...)
 	}
-	sources = append(append(sources, c.Stdin.From...), c.Piped)
-	for _, from := range sources {
+	out = append(out, c.Stdin.From...)
+	if c.Piped != nil {
+		out = append(out, c.Piped)
+	}
+	return out
+}
+
+// fedByFind looks at the find whose names a command gets from xargs.
+func fedByFind(c *Call, what string, tree bool) []Finding {
+	for _, from := range c.sources() {
 		for n := 0; from != nil && n < 50; from, n = from.Piped, n+1 {
 			if from.Name() == "find" || from.Name() == "gfind" {
-				return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index, name: from.Name()}, "rm -r of what find lists in")
+				return findRoots(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index, name: from.Name()}, what, tree)
 			}
 		}
 	}
 	return nil
 }
 
-// find looks at -delete and at -exec rm.
+// fedByList looks at an ls that lists the whole directory for rm.
+func fedByList(c *Call) []Finding {
+	for _, from := range c.sources() {
+		if from == nil || from.Name() != "ls" && from.Name() != "gls" {
+			continue
+		}
+		whole := true
+		for _, w := range from.Args[1:] {
+			if !strings.HasPrefix(w.Value, "-") && w.Value != "." && !allNames(strings.TrimSuffix(w.Value, "/")) {
+				whole = false
+			}
+		}
+		if whole {
+			return c.placeFinding(c.locateText("./*"), shellcmd.NewWord(strings.Join(Words(from), " ")), c.Name()+" -r of what is listed by")
+		}
+	}
+	return nil
+}
+
+// find looks at -delete, at -exec rm and at -exec chmod.
 func find(c *Call) []Finding {
-	deletes := false
+	deletes, tree, changes := false, false, ""
 	for i, w := range c.Args {
 		switch w.Value {
 		case "-delete":
 			deletes = true
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "--exec", "-X", "--exec-batch":
-			if i+1 < len(c.Args) {
-				switch base(c.Args[i+1].Value) {
-				case "rm", "shred", "unlink", "srm":
-					deletes = true
+			rest := c.Args[min(i+1, len(c.Args)):]
+			for len(rest) > 0 && base(rest[0].Value) == "sudo" {
+				rest = rest[1:]
+			}
+			if len(rest) == 0 {
+				break
+			}
+			switch name := base(rest[0].Value); name {
+			case "rm", "shred", "unlink", "srm":
+				deletes = true
+				for _, o := range rest[1:] {
+					if !strings.HasPrefix(o.Value, "-") {
+						break
+					}
+					tree = tree || !strings.HasPrefix(o.Value, "--") && strings.ContainsAny(o.Value, "rR") || len(o.Value) > 2 && strings.HasPrefix("--recursive", o.Value)
+				}
+			case "chmod", "chown", "chgrp":
+				changes = name
+			case "sh", "bash", "zsh", "dash":
+				for _, o := range rest[1:] {
+					if words := strings.FieldsFunc(o.Value, func(r rune) bool { return strings.ContainsRune(" \t\n;&|", r) }); slices.Contains(words, "rm") {
+						deletes = true
+					}
+					if o.Value == ";" || o.Value == "+" {
+						break
+					}
 				}
 			}
 		}
 	}
-	if !deletes {
-		return nil
+	switch {
+	case deletes:
+		return findRoots(c, "find that deletes in", tree)
+	case changes != "":
+		return findModes(c, "find with "+changes+" in")
 	}
-	return findRoots(c, "find that deletes in")
+	return nil
 }
 
-func findRoots(c *Call, what string) []Finding {
-	var roots []shellcmd.Word
-	filtered := false
+// findModes looks at modes and owners that find changes all over the system.
+func findModes(c *Call, what string) []Finding {
+	roots, filtered, _ := findWords(c)
+	var out []Finding
+	for _, w := range roots {
+		loc := c.locate(w)
+		if loc.area != system && (loc.area < above || filtered) {
+			continue
+		}
+		f := c.placeFinding(loc, w, what)
+		if c.Container {
+			f = c.containerFinding(loc, w, what)
+		}
+		for i := range f {
+			f[i].Fix = "Change only the files of the project that need it"
+			if filtered {
+				f[i].Verdict = Ask
+			}
+		}
+		out = append(out, f...)
+	}
+	return out
+}
+
+// findWords are where a find starts, whether its tests choose some of what is
+// there, and whether they choose .git.
+func findWords(c *Call) (roots []shellcmd.Word, filtered, git bool) {
 	for _, w := range c.Args[1:] {
 		if strings.HasPrefix(w.Value, "-") || w.Value == "(" || w.Value == "!" || w.Value == `\(` {
 			switch w.Value {
@@ -279,34 +448,59 @@ func findRoots(c *Call, what string) []Finding {
 		}
 		roots = append(roots, w)
 	}
-	for _, w := range c.Args[1:] {
-		switch w.Value {
-		case "-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex", "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-size", "-empty", "-newer", "-user", "-group", "-perm", "-inum", "-samefile", "-lname", "-xtype", "-links":
-			filtered = true
-		}
-	}
 	if len(roots) == 0 {
 		roots = []shellcmd.Word{shellcmd.NewWord(".")}
 	}
+	args := c.Args[1:]
+	top := true
+	for i, w := range args {
+		value := ""
+		if i+1 < len(args) {
+			value = args[i+1].Value
+		}
+		switch w.Value {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex":
+			// What is left out, and what every name matches, chooses nothing.
+			if i > 0 && (args[i-1].Value == "!" || args[i-1].Value == "-not") || strings.Trim(value, "*./") == "" && value != "" {
+				continue
+			}
+			filtered = true
+			if strings.HasSuffix(w.Value, "name") && !strings.HasSuffix(w.Value, "wholename") {
+				ok, _ := path.Match(strings.ToLower(value), ".git")
+				git = git || ok
+			} else {
+				git = git || strings.HasSuffix(value, "/.git") || strings.Contains(value, "/.git/")
+			}
+		case "-mtime", "-mmin", "-ctime", "-cmin", "-atime", "-amin", "-size", "-empty", "-newer", "-user", "-group", "-perm", "-inum", "-samefile", "-lname", "-xtype", "-links":
+			filtered = true
+		case "-mindepth":
+			top = value == "0" || value == "1"
+		}
+	}
+	return roots, filtered, git && top
+}
+
+func findRoots(c *Call, what string, tree bool) []Finding {
+	roots, filtered, git := findWords(c)
 	var out []Finding
 	for _, w := range roots {
 		loc := c.locate(w)
+		if git && tree && loc.area == project {
+			loc.area = gitData
+			out = append(out, c.placeFinding(loc, shellcmd.NewWord(".git"), what+" "+Quote(w.String())+":")...)
+			continue
+		}
 		if filtered && (loc.area == project || loc.area == inside || loc.area == unknown && !loc.guess) {
 			continue
 		}
-		if !filtered && loc.area == outside && c.isTemp(loc.path) {
-			loc.area = outside
-		} else if filtered && c.isTemp(loc.path) {
+		if filtered && c.isTemp(loc.path) {
 			continue
 		}
 		if c.Container {
-			if host, ok := c.mounted(loc.path); ok && !filtered {
-				out = append(out, c.placeFinding(host, w, what+" a mount:")...)
-				continue
+			if !filtered || loc.area == system {
+				out = append(out, c.containerFinding(loc, w, what)...)
 			}
-			if loc.area < system {
-				continue
-			}
+			continue
 		}
 		out = append(out, c.placeFinding(loc, w, what)...)
 	}
@@ -324,7 +518,7 @@ func (c *Call) isTemp(p string) bool {
 
 func truncate(c *Call) []Finding {
 	a := c.parse("sr", "size", "reference")
-	size, ok := a.value("s", "size")
+	size, ok := a.value("s", "size", "siz", "si")
 	if !ok {
 		return nil
 	}
@@ -353,30 +547,51 @@ func treeModes(c *Call) []Finding {
 	default:
 		return nil
 	}
+	all := recursiveWord(c)
 	for _, t := range c.targets() {
-		if t.effect != modes || !t.tree {
+		if t.effect != modes || !t.tree && !all {
 			continue
 		}
 		loc := c.locate(*t.word)
 		switch loc.area {
 		case system, home, above:
-			if c.Container && loc.path != "/" {
-				continue
-			}
 			f := c.placeFinding(loc, *t.word, c.Name()+" -R of")
+			if c.Container {
+				if loc.path != "/" {
+					continue
+				}
+				f = c.containerFinding(loc, *t.word, c.Name()+" -R")
+			}
 			for i := range f {
 				f[i].Fix = "Change only the files of the project that need it"
 			}
 			return f
 		}
 	}
+	for _, from := range c.sources() {
+		for n := 0; from != nil && n < 50; from, n = from.Piped, n+1 {
+			if from.Name() == "find" || from.Name() == "gfind" {
+				return findModes(&Call{Command: from, Place: c.Place, run: c.run, Index: c.Index, name: from.Name()}, c.Name()+" of what find lists in")
+			}
+		}
+	}
 	return nil
+}
+
+// recursiveWord reports --recursive, cut short as GNU tools allow.
+func recursiveWord(c *Call) bool {
+	return slices.ContainsFunc(c.Args, func(w shellcmd.Word) bool {
+		return len(w.Value) >= len("--rec") && strings.HasPrefix("--recursive", w.Value)
+	})
 }
 
 // diskLoss looks at writes to block devices and at the tools that format them.
 func diskLoss(c *Call) []Finding {
 	deny := func(found, why string, w string) []Finding {
 		return []Finding{{Verdict: Deny, Found: found, Why: why, Fix: "Work on an image file, and let a person touch the disk", Words: []string{w}}}
+	}
+	ask := func(found, w string) []Finding {
+		return []Finding{{Found: found, Why: "it is not known which disk that is", Fix: "Write the name of the device or image out", Words: []string{w}}}
 	}
 	for _, t := range c.targets() {
 		if t.effect != writes {
@@ -391,6 +606,9 @@ func diskLoss(c *Call) []Finding {
 			dev.Value = t.path
 			if isBlockDevice(c, dev) {
 				return deny(Quote(t.how)+" onto "+Quote(t.path), "this overwrites a disk", t.path)
+			}
+			if mayBeDevice(*w) {
+				return ask(Quote(t.how)+" onto "+Quote(w.String()), w.String())
 			}
 		}
 	}
@@ -410,6 +628,9 @@ func diskLoss(c *Call) []Finding {
 		}
 		if dev, ok := device(); ok {
 			return deny(Quote(name)+" of "+Quote(dev), "this destroys what is on the disk", dev)
+		}
+		if w, ok := unknownDevice(c, name); ok {
+			return ask(Quote(name)+" of "+Quote(w), w)
 		}
 	case name == "diskutil":
 		for _, w := range c.Args[1:] {
@@ -488,6 +709,10 @@ func isBlockDevice(c *Call, w shellcmd.Word) bool {
 		return true
 	}
 	name, ok := strings.CutPrefix(clean(p), "/dev/")
+	if !w.Static {
+		_, sure := deviceName(strings.TrimPrefix(slashed(w.Leading()), "/dev/"))
+		return strings.HasPrefix(w.Leading(), "/dev/") && sure
+	}
 	if !ok {
 		if !w.Static || c.Remote || c.Container {
 			return false
@@ -495,10 +720,64 @@ func isBlockDevice(c *Call, w shellcmd.Word) bool {
 		abs, ok := c.Path(w.Value)
 		return ok && c.run.world.Stat(c.run.world.Resolve(abs)).Device
 	}
-	for _, prefix := range [...]string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "nbd", "sr", "zd", "ada", "da", "vg", "by-", "disk/"} {
-		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
-			return true
+	if rest, sure := deviceName(name); sure && rest != "" {
+		return true
+	}
+	return !c.Remote && !c.Container && c.run.world.Stat(clean(p)).Device
+}
+
+// deviceName reports a name below /dev that begins as disks do, and what stands
+// behind.
+func deviceName(name string) (rest string, ok bool) {
+	for _, prefix := range diskNames {
+		if rest, ok := strings.CutPrefix(name, prefix); ok {
+			return rest, true
 		}
 	}
-	return w.Static && !c.Remote && !c.Container && c.run.world.Stat(clean(p)).Device
+	return "", false
+}
+
+var diskNames = []string{"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "dm-", "md", "loop", "nbd", "sr", "zd", "ada", "da", "vg", "by-", "disk/"}
+
+// mayBeDevice reports a name below /dev whose beginning does not tell what it
+// is, and one that a list of devices gives.
+func mayBeDevice(w shellcmd.Word) bool {
+	for _, from := range w.From() {
+		for n := 0; from != nil && n < 20; from, n = from.Piped, n+1 {
+			switch from.Name() {
+			case "lsblk", "blkid", "findmnt":
+				return true
+			}
+		}
+	}
+	name, ok := strings.CutPrefix(w.Leading(), "/dev/")
+	return ok && !w.Static && !w.Glob && (name == "" || slices.ContainsFunc(diskNames, func(d string) bool { return strings.HasPrefix(d, name) }))
+}
+
+// unknownDevice is the operand of a disk tool that stands where the device does
+// and whose text is not known.
+func unknownDevice(c *Call, name string) (string, bool) {
+	operands := c.parse("").operands
+	switch name {
+	case "parted", "cryptsetup", "nvme": // and the command, before or behind it
+	default:
+		operands = operands[max(0, len(operands)-1):]
+	}
+	for _, w := range operands {
+		if w.Static {
+			continue
+		}
+		if mayBeDevice(w) {
+			return w.String(), true
+		}
+		file := w.Leading() != ""
+		for _, p := range w.Parts {
+			file = file || p.Kind == shellcmd.Literal && strings.ContainsAny(p.Text, "/.") || p.Kind == shellcmd.Glob || p.Kind == shellcmd.Tilde
+			file = file || slices.ContainsFunc(p.From, func(e *shellcmd.Command) bool { return e.Name() == "mktemp" })
+		}
+		if !file {
+			return w.String(), true
+		}
+	}
+	return "", false
 }

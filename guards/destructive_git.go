@@ -1,8 +1,14 @@
 package guards
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"sallyport/internal/ghcmd"
+	"sallyport/internal/gitcmd"
+	"sallyport/internal/shellcmd"
 )
 
 // A loss is a finding of the destructive guard about a git command.
@@ -26,13 +32,13 @@ func gitLoss(c *Call) []Finding {
 			if !g.On("hard") {
 				opt = "--merge"
 			}
-			return c.dropsChanges("git reset "+opt, allChanges, nil)
+			return c.dropsChanges("git reset "+opt, everything, nil)
 		}
 	case "checkout":
 		return c.checkout()
 	case "switch":
 		if g.On("force") || g.On("discard-changes") {
-			return c.dropsChanges("git switch --discard-changes", allChanges, nil)
+			return c.dropsChanges("git switch --discard-changes", everything, nil)
 		}
 	case "restore":
 		if g.On("patch") {
@@ -42,13 +48,16 @@ func gitLoss(c *Call) []Finding {
 			return nil
 		}
 		which := unstaged
-		if g.On("source") || g.On("staged") {
+		switch {
+		case g.On("staged"):
+			which = everything
+		case g.On("source"):
 			which = allChanges
 		}
 		return c.dropsChanges("git restore", which, pathspecs(c, 0))
 	case "read-tree":
 		if g.On("reset") && g.On("u") {
-			return c.dropsChanges("git read-tree --reset -u", allChanges, nil)
+			return c.dropsChanges("git read-tree --reset -u", everything, nil)
 		}
 	case "checkout-index":
 		if g.On("force") {
@@ -56,7 +65,7 @@ func gitLoss(c *Call) []Finding {
 		}
 	case "rm":
 		if g.On("force") && !g.On("cached") && !g.On("dry-run") {
-			return c.dropsChanges("git rm -f", allChanges, pathspecs(c, 0))
+			return c.dropsChanges("git rm -f", everything, pathspecs(c, 0))
 		}
 	case "clean":
 		return c.clean()
@@ -81,14 +90,21 @@ func gitLoss(c *Call) []Finding {
 		}
 		return loss("git reflog "+g.Sub, "removes the record of where branches were", "commits that only the reflog knows cannot be found again", "Let git expire it by itself; `git reflog` shows what is in it")
 	case "gc":
-		if o, ok := g.Opt("prune"); ok && !o.Unset && (o.Value.Value == "now" || o.Value.Value == "all") {
-			return loss("git gc --prune="+o.Value.Value, "deletes unreachable objects at once", "commits and stashes that were dropped by mistake cannot be recovered", "Run `git gc` alone: it keeps them for two weeks")
+		return c.gcLoss()
+	case "prune":
+		at, given := g.Opt("expire")
+		if g.On("dry-run") || given && !atOnce(at.Value) || c.outsideGit() || c.ownRepository() {
+			return nil
 		}
+		return pruneLoss("git prune")
 	case "worktree":
 		if g.Sub == "remove" && g.On("force") {
 			return c.worktreeLoss()
 		}
 	case "filter-branch", "filter-repo":
+		if g.Name == "filter-repo" && (g.On("analyze") || g.On("dry-run") || g.On("version")) {
+			return nil
+		}
 		return loss("git "+g.Name, "rewrites the history", "every branch and clone that holds the old commits parts from it", "Work on a fresh clone, and let a person decide")
 	case "submodule":
 		if g.Sub == "deinit" && g.On("force") {
@@ -103,27 +119,198 @@ type changeSet int
 
 const (
 	allChanges changeSet = iota // against HEAD, staged or not
+	everything                  // and files that only the index knows
 	unstaged                    // against the index
 )
+
+// gcLoss looks at a git gc that keeps nothing of what was dropped.
+func (c *Call) gcLoss() []Finding {
+	g := c.Git
+	words := "git gc"
+	o, given := g.Opt("prune")
+	switch {
+	case given && o.Unset, c.outsideGit(), c.ownRepository():
+		return nil
+	case given && o.Has:
+		if !atOnce(o.Value) {
+			return nil
+		}
+		words += " --prune=" + o.Value.Value
+	default:
+		now := false
+		for _, key := range [...]string{"gc.pruneexpire", "gc.reflogexpireunreachable"} {
+			if v, ok := c.setting(key); ok && atOnce(shellcmd.NewWord(v)) {
+				now = true
+			}
+		}
+		if !now {
+			return nil
+		}
+	}
+	return pruneLoss(words)
+}
+
+func pruneLoss(words string) []Finding {
+	return loss(words, "deletes unreachable objects at once", "commits and stashes that were dropped by mistake cannot be recovered", "Run `git gc` alone: it keeps them for two weeks")
+}
+
+// atOnce reports an expiry date that spares nothing.
+func atOnce(w shellcmd.Word) bool {
+	switch w.Value {
+	case "now", "all":
+		return true
+	}
+	return !w.Static
+}
 
 // dropsChanges reports the changes of tracked files that a command would
 // overwrite. paths limits them; nil is everything.
 func (c *Call) dropsChanges(command string, which changeSet, paths []string) []Finding {
-	why := "uncommitted changes do not come back"
-	if c.history().stashed {
-		return nil
-	}
-	files, known := c.changes(which, paths)
-	if known && len(files) == 0 {
-		return nil
-	}
-	if !known {
-		if c.outsideGit() {
-			return nil
+	const why = "uncommitted changes do not come back"
+	h := c.history()
+	if h.popped {
+		if out, ok := c.git("stash", "list", "--format=%gd"); ok && out != "" && !h.stashed {
+			return loss(command, "would drop what the same line takes out of the stash", why, stashFirst)
 		}
-		return loss(command, "drops uncommitted changes, and the state of the repository is not known", why, stashFirst)
 	}
-	return loss(command, "would drop "+count(files, "modified file"), why, stashFirst)
+	var changed, added []string
+	if which == everything && len(h.staged) > 0 {
+		added = c.stagedByLine(h.staged, paths)
+	}
+	if !h.stashed {
+		var known bool
+		changed, known = c.changes(which, paths)
+		if !known && len(added) == 0 {
+			if c.outsideGit() || c.madeByLine() {
+				return nil
+			}
+			return loss(command, "drops uncommitted changes, and the state of the repository is not known", why, stashFirst)
+		}
+	}
+	switch {
+	case len(changed) > 0:
+		return loss(command, "would drop "+count(changed, "modified file"), why, stashFirst)
+	case len(added) > 0:
+		return loss(command, "would delete "+count(added, "file")+", which no commit holds", why, stashFirst)
+	}
+	return nil
+}
+
+// stagedByLine are files that no commit knows and that the line stages: from
+// then on git deletes them with the changes.
+func (c *Call) stagedByLine(staged, paths []string) []string {
+	list := func(specs []string) []string {
+		out, _ := c.git(append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"}, specs...)...)
+		return split0(out)
+	}
+	files := list(staged[:min(len(staged), 500)])
+	if len(files) == 0 || len(paths) == 0 {
+		return files
+	}
+	dropped := map[string]bool{}
+	for _, f := range list(paths) {
+		dropped[f] = true
+	}
+	return slices.DeleteFunc(files, func(f string) bool { return !dropped[f] })
+}
+
+// madeByLine reports a repository or worktree that does not exist before the
+// line: what is in it comes from elsewhere.
+func (c *Call) madeByLine() bool {
+	kind, _ := c.maker()
+	return kind != ""
+}
+
+// ownRepository is madeByLine for commands that change what the worktrees of a
+// repository share.
+func (c *Call) ownRepository() bool {
+	kind, _ := c.maker()
+	return kind == "clone" || kind == "init"
+}
+
+// maker says how the line makes the repository that c runs in, and by which
+// command.
+func (c *Call) maker() (kind string, by *Call) {
+	if c.Place.GitDir != "" || c.Place.WorkTree != "" || c.Remote || c.Container {
+		return "", nil
+	}
+	if c.Place.Unknown {
+		// A new directory holds what the line puts there.
+		switch dirs := c.Git.Global.Dirs; {
+		case len(dirs) == 0 && c.Dir.Temporary:
+		case len(dirs) == 1 && inNewDir(dirs[0]):
+		default:
+			return "", nil
+		}
+	} else if c.Place.Dir == "" || c.run.world.Stat(c.Place.Dir).Exists {
+		return "", nil
+	}
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		e := earlier[i]
+		kind, dir := e.makes()
+		if kind == "" {
+			continue
+		}
+		if c.Place.Unknown {
+			if e.Dir == c.Dir {
+				return kind, e
+			}
+			continue
+		}
+		if p := join(e.Place.Dir, dir); !e.Place.Unknown && isAbs(p) && within(c.Place.Dir, p) && !c.run.world.Stat(p).Exists {
+			return kind, e
+		}
+	}
+	if c.Place.Unknown {
+		return "init", nil // a copy, or nothing at all
+	}
+	return "", nil
+}
+
+// inNewDir reports a path in a directory that mktemp made on the line.
+func inNewDir(w shellcmd.Word) bool {
+	if len(w.Parts) == 0 || strings.Contains(w.Value, "..") {
+		return false
+	}
+	for i, p := range w.Parts {
+		switch {
+		case i == 0 && (len(p.From) != 1 || p.From[0].Name() != "mktemp"), i > 0 && p.Kind != shellcmd.Literal:
+			return false
+		}
+	}
+	return true
+}
+
+// makes is the directory of a repository or worktree that a command makes.
+func (c *Call) makes() (kind, dir string) {
+	operands := []shellcmd.Word(nil)
+	switch g := c.Git; {
+	case c.GH != nil && c.GH.Is("repo", "clone"):
+		kind, operands = "clone", c.GH.Operands
+	case g == nil || g.Help:
+		return "", ""
+	case g.Name == "clone":
+		kind, operands = "clone", g.Operands
+	case g.Name == "init":
+		if len(g.Operands) == 0 {
+			return "init", "."
+		}
+		return "init", g.Operands[0].Value
+	case g.Name == "worktree" && g.Sub == "add" && len(g.Operands) > 0:
+		return "worktree", g.Operands[0].Value
+	}
+	switch len(operands) {
+	case 0:
+		return "", ""
+	case 1:
+		url := strings.TrimSuffix(strings.TrimRight(operands[0].Value, "/"), "/.git")
+		if i := strings.LastIndexAny(url, "/:"); i >= 0 {
+			url = url[i+1:]
+		}
+		return kind, strings.TrimSuffix(url, ".git")
+	}
+	return kind, operands[1].Value
 }
 
 // changes lists the changed tracked files.
@@ -132,7 +319,7 @@ func (c *Call) changes(which changeSet, paths []string) ([]string, bool) {
 		return nil, false
 	}
 	args := []string{"diff-files", "--name-only", "--ignore-submodules=dirty", "-z"}
-	if which == allChanges {
+	if which != unstaged {
 		args = []string{"diff-index", "--name-only", "--ignore-submodules=dirty", "-z", "HEAD"}
 		if _, ok := c.commit("HEAD"); !ok {
 			args = []string{"ls-files", "-z", "--cached"} // nothing committed yet: all of it
@@ -145,11 +332,7 @@ func (c *Call) changes(which changeSet, paths []string) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	files := split0(out)
-	if which == unstaged || len(files) == 0 {
-		return c.reallyChanged(files), true
-	}
-	return c.reallyChanged(files), true
+	return c.reallyChanged(split0(out)), true
 }
 
 // reallyChanged leaves out files whose time changed and whose content did not:
@@ -252,7 +435,7 @@ func (c *Call) checkout() []Finding {
 		}
 		return c.dropsChanges(cmd+" -- "+joinWords(c, g.Dashes), which, pathspecs(c, g.Dashes))
 	case g.On("force"):
-		return c.dropsChanges(cmd+" --force", allChanges, nil)
+		return c.dropsChanges(cmd+" --force", everything, nil)
 	case g.On("pathspec-from-file"):
 		return c.dropsChanges(cmd+" --pathspec-from-file", unstaged, nil)
 	case creates || g.On("merge") && len(g.Operands) < 2 || len(g.Operands) == 0:
@@ -316,7 +499,7 @@ func (c *Call) clean() []Finding {
 	const fix = "List them with `git clean -nd` and delete the ones you mean by name"
 	out, known := c.git(args...)
 	if !known {
-		if c.outsideGit() {
+		if c.outsideGit() || c.madeByLine() {
 			return nil
 		}
 		return loss("git clean", "deletes untracked files, and the state of the repository is not known", why, fix)
@@ -325,14 +508,42 @@ func (c *Call) clean() []Finding {
 	for line := range strings.SplitSeq(out, "\n") {
 		if name, ok := strings.CutPrefix(line, "Would remove "); ok {
 			files = append(files, name)
-		} else if line != "" && !strings.HasPrefix(line, "Would skip") {
-			files = append(files, line)
 		}
 	}
+	files = c.withFiles(files)
 	if len(files) == 0 {
 		return nil
 	}
 	return loss("git clean", "would delete "+count(files, "untracked path"), why, fix)
+}
+
+// maxEmpty bounds the directories that are looked into.
+const maxEmpty = 200
+
+// withFiles leaves out directories that hold no file.
+func (c *Call) withFiles(paths []string) []string {
+	var dirs []string
+	for _, p := range paths {
+		if strings.HasSuffix(p, "/") {
+			dirs = append(dirs, p)
+		}
+	}
+	if len(dirs) == 0 || len(dirs) > maxEmpty {
+		return paths
+	}
+	out, ok := c.git(append([]string{"--literal-pathspecs", "ls-files", "--others", "-z", "--"}, dirs...)...)
+	if !ok {
+		return paths
+	}
+	full := map[string]bool{}
+	for _, f := range split0(out) {
+		for i := range len(f) {
+			if f[i] == '/' {
+				full[f[:i+1]] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return strings.HasSuffix(p, "/") && !full[p] })
 }
 
 func (c *Call) stashLoss() []Finding {
@@ -341,7 +552,7 @@ func (c *Call) stashLoss() []Finding {
 	const fix = "Look at it with `git stash list`, and apply it or make it a branch first"
 	out, known := c.git("stash", "list", "--format=%gd: %s")
 	if !known {
-		if c.outsideGit() {
+		if c.outsideGit() || c.ownRepository() {
 			return nil
 		}
 		return loss("git stash "+g.Sub, "drops stashed work, and the state of the repository is not known", why, fix)
@@ -384,36 +595,96 @@ func countStash(lines []string) string {
 
 func (c *Call) branchLoss() []Finding {
 	g := c.Git
-	if !g.On("D") && !(g.On("delete") && g.On("force")) || g.On("remotes") {
+	const why = "only the reflog of HEAD may still know them"
+	kind, by := c.maker()
+	switch {
+	case g.On("remotes"), kind == "clone", kind == "init":
+		return nil
+	case kind == "worktree":
+		// It shares the branches of the repository that it is made from.
+		at := *c
+		at.Place = by.Place
+		c = &at
+	}
+	if n := len(g.Operands); (g.On("M") || g.On("C") || (g.On("move") || g.On("copy")) && g.On("force")) && n > 0 {
+		// A branch of the new name is replaced, and its reflog with it.
+		w := g.Operands[n-1]
+		if n == 1 && g.On("C") || !w.Static {
+			return nil
+		}
+		if current, _ := c.currentBranch(); n == 1 && current == w.Value || n == 2 && g.Operands[0].Value == w.Value {
+			return nil
+		}
+		if gone := c.lostCommits([]shellcmd.Word{w}); len(gone) > 0 {
+			return loss("git branch -M", "would replace a branch whose commits are on no other: "+gone[0], why, "Choose another name, or merge or push that branch first")
+		}
 		return nil
 	}
-	var gone []string
-	names := map[string]bool{}
-	for _, w := range g.Operands {
-		names[w.Value] = true
+	if !g.On("D") && !(g.On("delete") && g.On("force")) {
+		return nil
 	}
+	var named, unnamed []shellcmd.Word
 	for _, w := range g.Operands {
-		if !w.Static {
-			gone = append(gone, w.String())
-			continue
+		switch {
+		case w.Static:
+			named = append(named, w)
+		case !c.listsMerged(w):
+			unnamed = append(unnamed, w)
 		}
-		if tip := c.history().tips[w.Value]; tip == moved {
+	}
+	const fix = "Merge the branch or push it first; `git branch -d` refuses where something would be lost"
+	if gone := c.lostCommits(named); len(gone) > 0 {
+		return loss("git branch -D", "would delete commits that are on no other branch: "+strings.Join(gone[:min(len(gone), 3)], ", "), why, fix)
+	}
+	if len(unnamed) > 0 && !c.outsideGit() {
+		return loss("git branch -D", "deletes branches, and it is not known which: "+unnamed[0].String(), why, fix)
+	}
+	return nil
+}
+
+// lostCommits are those of the named branches that have commits which no ref
+// holds once they are gone, and all that the line deleted before.
+func (c *Call) lostCommits(words []shellcmd.Word) []string {
+	h := c.history()
+	without := []string{}
+	drop := func(ref string) {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok {
+			without = append(without, "--exclude="+name)
+		}
+	}
+	for _, w := range words {
+		drop("refs/heads/" + w.Value)
+	}
+	for ref := range h.gone {
+		drop(ref)
+	}
+	slices.Sort(without)
+	rest := append(slices.Compact(without), "--branches")
+	for _, kind := range [...]string{"remotes", "tags"} {
+		for _, ref := range slices.Sorted(maps.Keys(h.gone)) {
+			if name, ok := strings.CutPrefix(ref, "refs/"+kind+"/"); ok {
+				rest = append(rest, "--exclude="+name)
+			}
+		}
+		rest = append(rest, "--"+kind)
+	}
+	var gone []string
+	for _, w := range words {
+		switch {
+		case h.kept[w.Value]:
+			continue
+		case h.tips[w.Value] == moved:
 			gone = append(gone, w.Value)
 			continue
 		}
-		ref := "refs/heads/" + w.Value
-		id, ok := c.commit(ref)
+		id, ok := c.commit("refs/heads/" + w.Value)
 		if !ok {
 			if c.Place.Unknown {
 				gone = append(gone, w.Value)
 			}
 			continue // no such branch
 		}
-		args := []string{"rev-list", "--count", id, "--not"}
-		for name := range names {
-			args = append(args, "--exclude="+name)
-		}
-		args = append(args, "--branches", "--remotes", "--tags", "--")
+		args := append(append([]string{"rev-list", "--count", id, "--not"}, rest...), "--")
 		n, ok := c.git(args...)
 		if ok && n == "0" {
 			continue
@@ -423,10 +694,46 @@ func (c *Call) branchLoss() []Finding {
 		}
 		gone = append(gone, w.Value+" ("+n+" "+plural(atoi(n), "commit", "commits")+")")
 	}
-	if len(gone) == 0 {
-		return nil
+	return gone
+}
+
+// listsMerged reports names that git lists as merged into what stays: HEAD, or
+// the default branch.
+func (c *Call) listsMerged(w shellcmd.Word) bool {
+	from := w.From()
+	if len(from) != 1 {
+		return false
 	}
-	return loss("git branch -D", "would delete commits that are on no other branch: "+strings.Join(gone[:min(len(gone), 3)], ", "), "only the reflog of HEAD may still know them", "Merge the branch or push it first; `git branch -d` refuses where something would be lost")
+	for e, n := from[0], 0; e != nil && n < 20; e, n = e.Piped, n+1 {
+		if e.Name() != "git" {
+			continue
+		}
+		g := gitcmd.Parse(e.Args, e.Assigns, nil)
+		if g.Name != "branch" && g.Name != "for-each-ref" {
+			return false
+		}
+		for i, a := range e.Args {
+			into, attached := strings.CutPrefix(a.Value, "--merged=")
+			if !attached && a.Value != "--merged" {
+				continue
+			}
+			if !attached {
+				into = ""
+				if i+1 < len(e.Args) && !strings.HasPrefix(e.Args[i+1].Value, "-") {
+					into = e.Args[i+1].Value
+				}
+			}
+			ref, short, known := c.base("")
+			into = strings.TrimPrefix(strings.TrimPrefix(into, "refs/heads/"), "refs/remotes/")
+			switch into {
+			case "", "HEAD", "main", "master", "origin/main", "origin/master", "origin/HEAD":
+				return true
+			}
+			return known && (into == short || "refs/remotes/"+into == ref)
+		}
+		return false
+	}
+	return false
 }
 
 func atoi(s string) int {
@@ -469,6 +776,9 @@ func (c *Call) pushLoss() []Finding {
 			continue
 		}
 		dst := c.target(r)
+		if c.history().unsure && !p.leased && (len(c.Git.Operands) < 2 || r.src == "HEAD" && r.dst == "") {
+			return loss("git push "+forceWord(&p), "rewrites a branch, and it is not known which", others, "Name it: `git push --force-with-lease origin my-change`")
+		}
 		if dst == "" || !isDefault(dst) {
 			continue
 		}
@@ -529,22 +839,19 @@ func (c *Call) refLoss() []Finding {
 		return nil
 	}
 	w := g.Operands[0]
-	if w.Static && !c.Place.Unknown {
-		id, ok := c.commit(w.Value)
-		if !ok {
-			if c.outsideGit() {
-				return nil
-			}
-			if _, exists := c.git("show-ref", "--verify", "--quiet", w.Value); !exists {
-				return nil
-			}
-		} else {
-			name := strings.TrimPrefix(w.Value, "refs/heads/")
-			n, ok := c.git("rev-list", "--count", id, "--not", "--exclude="+name, "--branches", "--remotes", "--tags", "--")
-			if ok && n == "0" && strings.HasPrefix(w.Value, "refs/heads/") {
-				return nil
-			}
+	switch {
+	case c.ownRepository(), strings.HasPrefix(w.Value, "refs/tags/"), strings.HasPrefix(w.Value, "refs/remotes/"):
+		return nil // as git tag -d and git branch -d -r
+	case strings.HasPrefix(w.Value, "refs/heads/") && w.Static && !c.Place.Unknown:
+		name := shellcmd.NewWord(strings.TrimPrefix(w.Value, "refs/heads/"))
+		if len(c.lostCommits([]shellcmd.Word{name})) == 0 {
+			return nil
 		}
+	case w.Static && !c.Place.Unknown:
+		if _, exists := c.git("show-ref", "--verify", "--quiet", w.Value); !exists {
+			return nil
+		}
+		return loss("git update-ref -d "+w.String(), "deletes a ref", why, "Make a branch of it first with git branch")
 	}
 	return loss("git update-ref -d "+w.String(), "deletes a ref", why, fix)
 }
@@ -605,6 +912,14 @@ func hostLoss(c *Call) []Finding {
 				return deny("gh api graphql", "deletes a ref or a repository")
 			}
 		}
+	case r.Method == "PATCH" && len(parts) > 6 && parts[0] == "repos" && parts[3] == "git" && parts[4] == "refs" && parts[5] == "heads":
+		_, short, _ := c.base("")
+		name := strings.Join(parts[6:], "/")
+		if (name == short || name == "main" || name == "master") && c.forcesRef(r) {
+			f := loss("gh api -X PATCH", "rewrites "+Quote(name)+", the default branch", "other people's work hangs on it", "Push to a branch of its own and open a pull request")
+			f[0].Verdict = Deny
+			return f
+		}
 	case r.Method != "DELETE" || len(parts) < 3 || parts[0] != "repos":
 	case len(parts) == 3:
 		return deny("gh api -X DELETE", "deletes a repository with its issues and pull requests")
@@ -612,4 +927,16 @@ func hostLoss(c *Call) []Finding {
 		return deny("gh api -X DELETE", "deletes a ref of the remote")
 	}
 	return nil
+}
+
+// forcesRef reports a request that moves a ref to where no fast-forward leads.
+func (c *Call) forcesRef(r *ghcmd.Request) bool {
+	if f, ok := r.Field("force"); ok {
+		return !f.Value.Static || Truthy(f.Value.Value)
+	}
+	if !r.HasInput {
+		return false
+	}
+	text, known := c.ReadFile(r.Input)
+	return !known || strings.Contains(text, `"force"`) && strings.Contains(text, "true")
 }

@@ -1,14 +1,61 @@
 package guards
 
 import (
+	"slices"
 	"strings"
 
+	"sallyport/internal/ghcmd"
 	"sallyport/internal/shellcmd"
 )
 
-// isDownloader knows the programs whose output comes from the network.
-func isDownloader(c *shellcmd.Command) bool { return isDownloaderName(c.Name()) }
+// isDownloader reports a command whose output comes from the network.
+func isDownloader(c *shellcmd.Command) bool {
+	name := c.Name()
+	if isDownloaderName(name) {
+		return true
+	}
+	word := func(i int) string {
+		if i < len(c.Args) {
+			return c.Args[i].Value
+		}
+		return ""
+	}
+	last := word(len(c.Args) - 1)
+	switch name {
+	case "gh":
+		switch g := ghcmd.Parse(c.Args, nil); {
+		case g.Help:
+			return false
+		case g.Is("gist", "view"), g.Is("api"):
+			return true
+		case g.Is("release", "download"):
+			for i, w := range c.Args {
+				if w.Value == "-O-" || w.Value == "--output=-" || (w.Value == "-O" || w.Value == "--output") && word(i+1) == "-" {
+					return true
+				}
+			}
+		}
+	case "nc", "ncat", "netcat", "socat":
+		for _, w := range c.Args[1:] {
+			s := w.Value
+			if strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "--") && strings.Contains(s, "l") || s == "--listen" {
+				return false
+			}
+		}
+		return true
+	case "aws":
+		return slices.ContainsFunc(c.Args, func(w shellcmd.Word) bool { return w.Value == "cp" }) && last == "-"
+	case "gsutil":
+		return slices.ContainsFunc(c.Args, func(w shellcmd.Word) bool { return w.Value == "cat" }) || last == "-"
+	case "gcloud":
+		return word(1) == "storage" && (word(2) == "cat" || last == "-")
+	case "rclone":
+		return word(1) == "cat"
+	}
+	return false
+}
 
+// isDownloaderName knows the programs that do nothing but fetch.
 func isDownloaderName(name string) bool {
 	switch name {
 	case "curl", "wget", "wget2", "fetch", "http", "https", "xh", "aria2c", "lwp-request", "GET", "Invoke-WebRequest", "iwr", "irm", "Invoke-RestMethod", "ftp":
@@ -62,7 +109,8 @@ func download(c *Call) []Finding {
 	}
 	operands, inline := scriptWords(c, name)
 	for _, w := range inline {
-		if from := origin(w.From(), 0); from != nil {
+		// A value within a program is common where a host's own tool prints it.
+		if from := origin(w.From(), 0); from != nil && (len(w.Parts) == 1 || isDownloaderName(from.Name())) {
 			return finding(from, "as its text")
 		}
 	}
@@ -70,7 +118,7 @@ func download(c *Call) []Finding {
 		if i > 0 && name != "eval" {
 			break
 		}
-		if from := origin(w.From(), 0); from != nil {
+		if from := origin(w.From(), 0); from != nil && (name != "eval" || len(w.Parts) == 1 || isDownloaderName(from.Name())) {
 			return finding(from, "as its script")
 		}
 		if name == "eval" {
@@ -81,8 +129,10 @@ func download(c *Call) []Finding {
 		}
 	}
 	stdin := len(operands) == 0 && len(inline) == 0
-	for _, w := range operands {
-		if w.Value == "-" || w.Value == "/dev/stdin" || strings.HasPrefix(w.Value, "/dev/fd/") || strings.HasPrefix(w.Value, "/proc/self/fd/") {
+	if len(operands) > 0 {
+		// The first operand is the program, the others are its own.
+		switch w := operands[0].Value; {
+		case w == "-", w == "/dev/stdin", strings.HasPrefix(w, "/dev/fd/"), strings.HasPrefix(w, "/proc/self/fd/"):
 			stdin = true
 		}
 	}
@@ -121,14 +171,19 @@ func scriptWords(c *Call, name string) (operands, inline []shellcmd.Word) {
 	if name == "busybox" && len(args) > 0 {
 		args = args[1:]
 	}
-	if name == "deno" && len(args) > 1 && args[0].Value == "eval" {
-		return nil, args[len(args)-1:]
+	if (name == "deno" || name == "bun") && len(args) > 1 {
+		switch args[0].Value {
+		case "eval":
+			return nil, args[len(args)-1:]
+		case "run":
+			args = args[1:]
+		}
 	}
 	for i := 0; i < len(args); i++ {
 		s := args[i].Value
 		if len(s) < 2 || s[0] != '-' && s[0] != '+' {
-			if s == "-" {
-				continue
+			if s == "-" && kind == "shell" {
+				continue // the end of its options
 			}
 			return args[i:], inline
 		}

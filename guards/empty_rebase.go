@@ -11,7 +11,7 @@ var EmptyRebase = Guard{
 		What:    "A forced push (--force, -f, --force-with-lease, a refspec with +) whose source has no commit over the default branch.",
 		Why:     "The pull request of that branch would become empty, and the host closes it, often for good: it cannot be opened again after the push.",
 		Instead: "Look at what the branch holds (git log), restore the lost commits from the reflog or the remote branch, then push again.",
-		Limits:  "The default branch is refs/remotes/origin/HEAD, else what init.defaultBranch, main or master name; without one the guard is silent. Commits that an earlier command of the line makes count. A push by another program is not seen.",
+		Limits:  "The default branch is refs/remotes/origin/HEAD, else what init.defaultBranch, main or master name; without one the guard is silent. Commits that an earlier command of the line makes or brings count, unless it cannot have succeeded. A push by another program is not seen.",
 	},
 	Default:   Deny,
 	Overrides: []string{"MAGPIE_ALLOW_EMPTY_PUSH"},

@@ -52,9 +52,6 @@ type located struct {
 
 // locate finds the area of a word.
 func (c *Call) locate(w shellcmd.Word) located {
-	if len(w.Parts) == 1 && w.Parts[0].Kind == shellcmd.Substitution && printsRoot(w.Parts[0].From) {
-		return located{path: c.projectRoot(), area: project}
-	}
 	text, guess, unsure := c.spelled(w)
 	if unsure {
 		return located{area: unknown, guess: true}
@@ -67,22 +64,106 @@ func (c *Call) locate(w shellcmd.Word) located {
 	}
 	loc := c.locateText(text)
 	loc.guess = guess
+	if !w.Static && len(w.Parts) > 1 && w.Parts[0].Kind == shellcmd.Substitution && !guess {
+		// Where the substitution fails, the rest stands alone.
+		if rest := c.locateText(w.Value); rest.all && rest.area == system {
+			rest.guess = true
+			return rest
+		}
+	}
+	if w.Glob && (loc.area == inside || loc.area == project) && c.globsGit(text) {
+		loc.area = gitData
+	}
 	return loc
 }
 
-// printsRoot reports a command that prints the root of the work tree.
-func printsRoot(from []*shellcmd.Command) bool {
-	for _, c := range from {
-		if c.Name() != "git" {
+// globsGit reports a pattern that stands for a .git directory that is there.
+func (c *Call) globsGit(text string) bool {
+	elems := strings.Split(slashed(text), "/")
+	for i, elem := range elems[:min(len(elems), 50)] {
+		if !strings.HasPrefix(elem, ".") || !strings.ContainsAny(elem, "*?[") || allNames(elem) {
 			continue
 		}
-		for _, w := range c.Args {
-			if w.Value == "--show-toplevel" {
-				return true
-			}
+		if ok, err := path.Match(strings.ReplaceAll(elem, "[!", "[^"), ".git"); err != nil || !ok {
+			continue
+		}
+		dir := strings.Join(elems[:i], "/")
+		switch {
+		case i == 0:
+			dir = "."
+		case dir == "":
+			dir = "/"
+		}
+		if abs, ok := c.Path(dir); ok && !c.Remote && !c.Container && c.run.world.Stat(join(abs, ".git")).Exists {
+			return true
 		}
 	}
 	return false
+}
+
+// printedPath is the path that a command of a substitution prints, where its words
+// tell.
+func (c *Call) printedPath(from []*shellcmd.Command) (string, bool) {
+	if len(from) != 1 || from[0].Dir.Unknown || from[0].Remote || from[0].Container {
+		return "", false
+	}
+	e := &Call{Command: from[0], run: c.run}
+	dir := clean(e.baseDir())
+	operand := func() (string, bool) {
+		w := shellcmd.Word{}
+		for _, a := range e.Args[1:] {
+			if a.Static && strings.HasPrefix(a.Value, "-") {
+				continue
+			}
+			if w.Value != "" || !a.Static {
+				return "", false
+			}
+			w = a
+		}
+		return w.Value, w.Value != ""
+	}
+	switch e.Command.Name() {
+	case "git":
+		return e.printedByGit(dir)
+	case "dirname":
+		if p, ok := operand(); ok {
+			return parent(clean(p)), true
+		}
+	case "realpath", "readlink":
+		if p, ok := operand(); ok && (isAbs(p) || isAbs(dir)) {
+			return join(dir, p), true
+		}
+	}
+	return "", false
+}
+
+func (c *Call) printedByGit(dir string) (string, bool) {
+	rest := ""
+	found := false
+	for i, w := range c.Args {
+		switch w.Value {
+		case "-C":
+			if i+1 < len(c.Args) && c.Args[i+1].Static {
+				dir = join(dir, c.Args[i+1].Value)
+			}
+		case "--show-toplevel", "--show-cdup":
+			found = true
+		case "--git-dir", "--absolute-git-dir", "--git-common-dir":
+			found, rest = true, "/.git"
+		case "--git-path":
+			if i+1 < len(c.Args) {
+				found, rest = true, "/.git/"+c.Args[i+1].Value
+			}
+		}
+	}
+	if !found {
+		return "", false
+	}
+	root, ok := c.run.world.Root(dir)
+	if !ok {
+		root = c.projectRoot()
+	}
+	return clean(root) + rest, true
 }
 
 // onlyUnknown reports a word like $A/$B: with both variables empty it is /.
@@ -120,6 +201,10 @@ func (c *Call) spelled(w shellcmd.Word) (text string, guess, unsure bool) {
 			b.WriteString("unknown")
 		case shellcmd.Substitution, shellcmd.Other:
 			if i == 0 {
+				if p, ok := c.printedPath(p.From); ok {
+					b.WriteString(p)
+					continue
+				}
 				for _, from := range p.From {
 					if from.Name() == "mktemp" {
 						return "", false, true
@@ -130,6 +215,9 @@ func (c *Call) spelled(w shellcmd.Word) (text string, guess, unsure bool) {
 				}
 				guess = true
 				continue
+			}
+			if p.Text == "{}" && !strings.HasSuffix(b.String(), "/") {
+				b.WriteByte('/') // find puts names below its roots
 			}
 			b.WriteString("unknown")
 			guess = true
@@ -242,6 +330,10 @@ func (c *Call) locateText(text string) located {
 		}
 	}
 	relative := !isAbs(text)
+	if relative && c.Dir.Temporary && !strings.HasPrefix(clean(text), "..") {
+		loc.area = temporary
+		return loc
+	}
 	if plain := clean(text); !loc.all && (plain == "." || plain == ".." || strings.HasSuffix(plain, "/..")) {
 		if abs, ok := c.Path(text); ok {
 			loc.path = abs
@@ -273,11 +365,19 @@ func (c *Call) locateText(text string) located {
 		// What counts is where the path leads; a link that is named itself is
 		// only a name, unless a slash behind it follows it.
 		follow := loc.all || strings.HasSuffix(text, "/")
+		if real, ok := c.linkedOnLine(abs); ok && (follow || !c.isLineLink(abs)) {
+			abs = real
+		}
 		abs = c.resolve(abs, follow)
 		root = c.run.world.Resolve(root)
 	}
 	loc.area = c.areaOf(abs, root, relative)
 	return loc
+}
+
+// isLineLink reports a symbolic link that the line makes.
+func (c *Call) isLineLink(p string) bool {
+	return slices.ContainsFunc(c.run.lineLinks(), func(l lineLink) bool { return l.link == p })
 }
 
 func (c *Call) resolve(p string, follow bool) string {
@@ -336,9 +436,6 @@ func (c *Call) areaOf(p, root string, relative bool) area {
 		if within(p, t) {
 			if slices.ContainsFunc(homes, func(h string) bool { return within(p, h) && within(h, t) }) {
 				continue // a home that itself lies in a temporary directory
-			}
-			if base(p) == ".git" {
-				return gitData
 			}
 			return temporary
 		}

@@ -140,6 +140,8 @@ type run struct {
 	calls []*Call
 	seq   map[string]*history
 
+	sequence *sequence // of the line that was asked about last; see happened
+
 	lastPath, lastDir string // most commands of a line run in one directory
 
 	// programs are the names of all commands of the line.

@@ -612,6 +612,9 @@ func editorWrites(script string) []string {
 
 // rsyncDeletes reports --delete and its forms: --del, --delete-after, …
 func rsyncDeletes(a *args) bool {
+	if a.has("n", "dry-run", "list-only") {
+		return false
+	}
 	for name := range a.flags {
 		if name == "del" || strings.HasPrefix(name, "delete") && name != "delete-missing-args" {
 			return true
