@@ -148,6 +148,10 @@ type Call struct {
 	via  []string // what reached it beside Command.Via: git alias, rebase --exec
 	run  *run
 
+	shellDir string // see baseDir; empty: not asked yet
+	own      string // see placeGit
+	lost     bool   // own is not known
+
 	changed  []target // see targets; nil: not looked at
 	contents []int    // see namesContents
 }
@@ -231,8 +235,20 @@ func (c *Call) Later() []*Call {
 	return c.run.calls[c.Index+1 : min(len(c.run.calls), c.Index+1+maxEarlier)]
 }
 
-// Path makes a path of the command's absolute, if that can be done.
+// Path makes a path absolute that the command reads as a name of a file, if that
+// can be done. For git that is relative to the directory of -C.
 func (c *Call) Path(name string) (string, bool) {
+	if c.own == "" && !c.lost || isAbs(name) {
+		return c.shellPath(name)
+	}
+	if c.lost {
+		return "", false
+	}
+	return c.shellPath(join(c.own, name))
+}
+
+// shellPath is Path for what the shell itself opens: the target of a redirection.
+func (c *Call) shellPath(name string) (string, bool) {
 	if isAbs(name) {
 		return clean(name), true
 	}
@@ -242,12 +258,23 @@ func (c *Call) Path(name string) (string, bool) {
 	return clean(join(c.baseDir(), name)), true
 }
 
-// baseDir is the directory that the command's own file names are relative to.
+// baseDir is the directory in which the shell starts the command.
 func (c *Call) baseDir() string {
-	if isAbs(c.Dir.Path) {
-		return c.Dir.Path
+	if c.shellDir == "" {
+		if c.shellDir = c.Dir.Path; !isAbs(c.shellDir) {
+			c.shellDir = join(c.run.in.Dir, c.shellDir)
+		}
 	}
-	return join(c.run.in.Dir, c.Dir.Path)
+	return c.shellDir
+}
+
+// asShell is a name of the command's as the shell would say it. A name that is
+// not known whole stays as it is: mostly it begins with a directory.
+func (c *Call) asShell(name shellcmd.Word) shellcmd.Word {
+	if c.own == "" || !name.Static || name.Value == "" || name.Value == "-" || isAbs(name.Value) {
+		return name
+	}
+	return shellcmd.NewWord(join(c.own, name.Value))
 }
 
 // maxText bounds a message or body that is read from a file.
@@ -257,10 +284,18 @@ const maxText = 1 << 20
 // command of the line wrote, what comes on standard input for "-", else what is
 // on disk. known is false when that cannot be told.
 func (c *Call) ReadFile(name shellcmd.Word) (text string, known bool) {
-	return c.content(name, maxContent)
+	text, known = c.content(c.asShell(name), maxContent)
+	if c.Git == nil || c.Place.Unknown || text != "" || known || !name.Static || name.Value == "" || name.Value == "-" || isAbs(name.Value) {
+		return text, known
+	}
+	// A name in git's configuration is relative to the root of the work tree.
+	if root, ok := c.run.world.Root(c.Place.Dir); ok && root != c.Place.Dir {
+		return c.content(shellcmd.NewWord(join(root, name.Value)), maxContent)
+	}
+	return text, known
 }
 
-// file is the content of a named file.
+// file is the content of a file, by the name that the shell has for it.
 func (c *Call) file(name shellcmd.Word, depth int) (text string, known bool) {
 	if t, ok := c.File(name); ok {
 		if !t.Known && len(t.From) > 0 {
@@ -273,7 +308,7 @@ func (c *Call) file(name shellcmd.Word, depth int) (text string, known bool) {
 	if !name.Static || c.Remote || c.Container {
 		return "", false
 	}
-	path, ok := c.Path(name.Value)
+	path, ok := c.shellPath(name.Value)
 	if !ok {
 		return "", false
 	}

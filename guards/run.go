@@ -154,6 +154,8 @@ type run struct {
 	realHome []string                   // home, as given and with links resolved
 	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected
+	far      map[string]bool            // see plainName
+	scratch  []string                   // see bindsNobody; nil: not asked yet
 	links    []lineLink                 // symbolic links that the line makes
 	linked   bool                       // links is filled
 	feeding  map[*shellcmd.Command]bool // commands whose output a git command reads
@@ -296,13 +298,13 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 				if v, ok := c.aliasOfLine(name); ok {
 					return v, true
 				}
+				c.placeGit(g)
 				if v, ok := gitcmd.Alias(c.fileSettings(g), name); ok {
 					return v, true
 				}
-				at := r.gitPlace(c, g)
-				return r.config(at, "alias."+name)
+				return r.config(c.Place, "alias."+name)
 			})
-			c.Place = r.gitPlace(c, &c.Git.Global)
+			c.placeGit(&c.Git.Global)
 			if files := c.fileSettings(&c.Git.Global); len(files) > 0 {
 				// Weaker than what stands on the line itself.
 				c.Git.Global.Config = append(files, c.Git.Global.Config...)
@@ -430,6 +432,24 @@ func (r *run) place(c *Call) Place {
 		p.Unknown = true
 	}
 	return p
+}
+
+// placeGit finds out where a git command runs, and the directory that its names
+// of files are relative to, as the shell would name it: that of -C, or the work
+// tree's root where git is started outside of it.
+func (c *Call) placeGit(g *gitcmd.Global) {
+	c.Place = c.run.gitPlace(c, g)
+	c.own, c.lost = "", false
+	for _, d := range g.Dirs {
+		if !d.Static {
+			c.own, c.lost = "", true
+			return
+		}
+		c.own = join(c.own, d.Value)
+	}
+	if tree := c.Place.WorkTree; tree != "" && g.WorkTree.Static && !c.Dir.Unknown && !within(c.Place.Dir, tree) {
+		c.own = tree
+	}
 }
 
 // gitPlace adds git's own options and variables.

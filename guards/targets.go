@@ -25,6 +25,8 @@ type target struct {
 	tree   bool // everything below it too
 	// truncates is set when the old content is lost.
 	truncates bool
+	shell     bool   // a redirection: relative to the shell's directory
+	glob      bool   // the command itself expands a pattern in it, as git does
 	how       string // the word that does it: ">", "tee", "sed -i"
 }
 
@@ -162,9 +164,9 @@ func (c *Call) findTargets() []target {
 			if r.Op == ">&" && (strings.Trim(r.Target.Value, "0123456789-") == "") {
 				continue
 			}
-			out = append(out, target{word: &r.Target, path: r.Target.Value, truncates: r.Op != "<>", how: r.Op})
+			out = append(out, target{word: &r.Target, path: r.Target.Value, truncates: r.Op != "<>", shell: true, how: r.Op})
 		case ">>", "&>>":
-			out = append(out, target{word: &r.Target, path: r.Target.Value, how: r.Op})
+			out = append(out, target{word: &r.Target, path: r.Target.Value, shell: true, how: r.Op})
 		}
 	}
 	if len(c.Args) == 0 {
@@ -308,9 +310,9 @@ func (c *Call) findTargets() []target {
 		for _, file := range awkWrites(program.Value) {
 			add("awk >", writes, shellcmd.NewWord(file))
 		}
-	case "yq":
+	case "yq", "tomlq", "xq", "jaq":
 		if a := c.parse("poIsB", "prettyPrint", "output-format", "input-format", "indent"); (a.has("i", "inplace", "in-place")) && len(a.operands) > 0 {
-			add("yq -i", writes, a.operands[len(a.operands)-1])
+			add(name+" -i", writes, a.operands[len(a.operands)-1])
 		}
 	case "tar", "gtar", "bsdtar", "unzip":
 		out = append(out, c.extracted(name)...)
@@ -328,8 +330,8 @@ func (c *Call) findTargets() []target {
 				out = append(out, target{word: &v, path: v.Value, truncates: true, how: "dd of="})
 			}
 		}
-	case "truncate", "touch", "fallocate":
-		a := c.parse("srdtlo", "size", "reference", "date", "length", "offset")
+	case "truncate", "touch", "fallocate", "mkfifo", "dos2unix", "unix2dos":
+		a := c.parse("srdtlom", "size", "reference", "date", "length", "offset", "mode")
 		n := len(out)
 		add(name, writes, a.operands...)
 		for i := n; i < len(out); i++ {
@@ -339,6 +341,9 @@ func (c *Call) findTargets() []target {
 		a := c.parse("bdDFginopBrYzVx", "input", "directory", "strip", "output")
 		if d, ok := a.value("d"); ok {
 			add(name, writes, d)
+		}
+		if o, ok := a.value("o", "output"); ok {
+			add(name+" -o", writes, o)
 		}
 		if len(a.operands) > 0 {
 			add(name, writes, a.operands[0])
@@ -350,8 +355,10 @@ func (c *Call) findTargets() []target {
 		if text, _ := c.input(); text != "" {
 			add(name, writes, patched(text)...)
 		}
-	case "ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "code":
-		add(name, writes, c.parse("").operands...)
+	case "ed", "ex", "vi", "vim", "nvim", "view", "nano", "emacs", "code":
+		if a := c.parse("cSuUTiwWs"); !c.onlyViews(a) {
+			add(name, writes, c.parse("").operands...)
+		}
 		scripts := []string{}
 		for _, w := range c.Args[1:] {
 			scripts = append(scripts, strings.TrimPrefix(w.Value, "+"))
@@ -376,9 +383,13 @@ func (c *Call) findTargets() []target {
 			tree(n, true)
 		}
 	case "curl":
-		a := c.parse("oODdHXuAeFbcTKmrwxyYzCQ", "output", "data", "header", "request", "user", "output-dir", "form", "data-binary", "data-raw")
-		for _, w := range a.values("o", "output") {
+		a := c.parse("oDdHXuAeFbcTKmrwxyYzCQ", "output", "data", "header", "request", "user", "output-dir", "form", "data-binary", "data-raw",
+			"dump-header", "cookie-jar", "stderr", "trace", "trace-ascii", "libcurl", "etag-save", "hsts", "alt-svc")
+		for _, w := range a.values("o", "output", "D", "dump-header", "c", "cookie-jar", "stderr", "trace", "trace-ascii", "libcurl", "etag-save", "hsts", "alt-svc") {
 			add("curl -o", writes, *w)
+		}
+		if a.has("O", "remote-name", "remote-name-all") && !a.has("output-dir") {
+			add("curl -O", writes, c.fetched()...)
 		}
 		if d, ok := a.value("output-dir"); ok {
 			for _, w := range c.Args[1:] {
@@ -389,8 +400,11 @@ func (c *Call) findTargets() []target {
 		}
 	case "wget":
 		a := c.parse("OoPaiUtTwQlARDe", "output-document", "directory-prefix")
-		for _, w := range a.values("O", "output-document") {
+		for _, w := range a.values("O", "output-document", "o", "output-file", "a", "append-output") {
 			add("wget -O", writes, *w)
+		}
+		if !a.has("O", "output-document", "P", "directory-prefix") {
+			add("wget", writes, c.fetched()...)
 		}
 		if d, ok := a.value("P", "directory-prefix"); ok {
 			for _, w := range a.operands {
@@ -404,6 +418,11 @@ func (c *Call) findTargets() []target {
 					out = append(out, target{word: &v, path: v.Value, tree: true, how: "gh download"})
 				}
 			}
+			if c.GH.Is("release", "download") {
+				for _, w := range c.parse("DOpRA", "dir", "output", "pattern", "repo", "archive").values("O", "output") {
+					add("gh download", writes, *w)
+				}
+			}
 			for i, w := range c.Args {
 				if (w.Value == "-D" || w.Value == "--dir") && i+1 < len(c.Args) {
 					out = append(out, target{word: &c.Args[i+1], path: c.Args[i+1].Value, tree: true, how: "gh download"})
@@ -414,47 +433,368 @@ func (c *Call) findTargets() []target {
 		if c.Git == nil {
 			return out
 		}
-		switch c.Git.Name {
-		case "mv":
-			ops := c.Git.Operands
-			if len(ops) > 1 {
-				add("git mv", moves, ops[:len(ops)-1]...)
-				add("git mv", writes, ops[len(ops)-1])
+		out = append(out, c.gitTargets()...)
+	default:
+		out = append(out, c.outputFiles(name)...)
+	}
+	return out
+}
+
+// gitTargets are the files of the work tree, and others, that git changes.
+func (c *Call) gitTargets() []target {
+	var out []target
+	add := func(how string, e effect, tree bool, words ...shellcmd.Word) {
+		for i := range words {
+			out = append(out, target{word: &words[i], path: words[i].Value, effect: e, tree: tree, how: how})
+		}
+	}
+	// specs are names that git matches by itself.
+	specs := func(how string, e effect, tree bool, words []shellcmd.Word) {
+		for _, w := range words {
+			if w, glob, ok := c.pathspec(w); ok {
+				out = append(out, target{word: &w, path: w.Value, effect: e, tree: tree, glob: glob, how: how})
 			}
-		case "rm":
-			if !c.Git.On("cached") && !c.Git.On("dry-run") {
-				add("git rm", deletes, c.Git.Operands...)
+		}
+	}
+	g := c.Git
+	if g.Help {
+		return nil
+	}
+	ops := g.Operands
+	switch g.Name {
+	case "mv":
+		if len(ops) > 1 && !g.On("dry-run") {
+			add("git mv", moves, false, ops[:len(ops)-1]...)
+			add("git mv", writes, false, ops[len(ops)-1])
+		}
+	case "rm":
+		if !g.On("cached") && !g.On("dry-run") {
+			specs("git rm", deletes, g.On("r"), ops)
+		}
+	case "clean":
+		if !g.On("dry-run") {
+			specs("git clean", deletes, true, ops)
+		}
+	case "checkout":
+		specs("git checkout", writes, true, ops[max(0, g.Dashes):])
+	case "restore":
+		if !g.On("staged") || g.On("worktree") {
+			specs("git restore", writes, true, ops)
+		}
+	case "stash":
+		// Git refuses to put away a file that it does not know.
+		if g.Sub == "push" && len(ops) > 0 && c.tracks(ops) {
+			specs("git stash push", writes, true, ops)
+		}
+	case "checkout-index":
+		if prefix, ok := g.Opt("prefix"); ok {
+			for _, w := range ops {
+				add("git checkout-index", writes, false, shellcmd.NewWord(prefix.Value.Value+w.Value))
 			}
-		case "checkout":
-			n := len(out)
-			add("git checkout", writes, c.Git.Operands[max(0, c.Git.Dashes):]...)
-			tree(n, true)
-		case "restore":
-			if !c.Git.On("staged") || c.Git.On("worktree") {
-				n := len(out)
-				add("git restore", writes, c.Git.Operands...)
-				tree(n, true)
+		} else if g.On("force") {
+			add("git checkout-index", writes, false, ops...)
+		}
+	case "clone":
+		if len(ops) > 1 {
+			add("git clone", writes, true, ops[1])
+		}
+	case "bundle":
+		if g.Sub == "create" && len(ops) > 0 {
+			add("git bundle", writes, false, ops[0])
+		}
+	case "merge-file":
+		if len(ops) > 0 && !g.On("stdout") && !g.On("p") {
+			add("git merge-file", writes, false, ops[0])
+		}
+	case "mailinfo":
+		add("git mailinfo", writes, false, ops[:min(2, len(ops))]...)
+	case "config":
+		if f, ok := g.Opt("file"); ok && f.Has && changesConfig(c) {
+			add("git config -f", writes, false, f.Value)
+		}
+	case "apply":
+		if g.On("check") || g.On("stat") || g.On("numstat") || g.On("summary") || g.On("cached") {
+			break
+		}
+		dir := shellcmd.Word{}
+		if o, ok := g.Opt("directory"); ok {
+			dir = o.Value
+		}
+		files := func(text string) {
+			words := patched(text)
+			for i := range words {
+				if dir.Value != "" {
+					words[i] = shellcmd.NewWord(strings.TrimRight(dir.Value, "/") + "/" + words[i].Value)
+				}
 			}
-		case "clone":
-			if ops := c.Git.Operands; len(ops) > 1 {
-				n := len(out)
-				add("git clone", writes, ops[1])
-				tree(n, true)
-			}
-		case "apply":
-			if c.Git.On("check") || c.Git.On("stat") || c.Git.On("numstat") || c.Git.On("summary") || c.Git.On("cached") {
-				break
-			}
-			if text, _ := c.input(); text != "" && len(c.Git.Operands) == 0 {
-				add("git apply", writes, patched(text)...)
-			}
-			for _, w := range c.Git.Operands {
-				text, _ := c.ReadFile(w)
-				add("git apply", writes, patched(text)...)
+			add("git apply", writes, false, words...)
+		}
+		if text, _ := c.input(); text != "" && len(ops) == 0 {
+			files(text)
+		}
+		for _, w := range ops {
+			text, _ := c.ReadFile(w)
+			files(text)
+		}
+	case "archive", "diff", "log", "show", "diff-tree", "diff-index", "diff-files", "format-patch", "shortlog", "whatchanged", "range-diff":
+		letters, longs := "", []string{"output"}
+		if g.Name == "archive" || g.Name == "format-patch" {
+			letters, longs = "o", append(longs, "output-directory")
+		}
+		a := c.parse(letters, longs...)
+		for _, w := range a.values(append(longs, "o")...) {
+			if w.Value != "" {
+				add("git "+g.Name+" --output", writes, false, *w)
 			}
 		}
 	}
 	return out
+}
+
+// tracks reports that git knows a file that one of the pathspecs names.
+func (c *Call) tracks(specs []shellcmd.Word) bool {
+	args := []string{"ls-files", "--"}
+	for _, w := range specs[:min(len(specs), maxPatched)] {
+		args = append(args, w.Value)
+	}
+	out, ok := c.git(args...)
+	return ok && out != ""
+}
+
+// pathspec is the file that a pathspec of git names, and whether it is a pattern.
+// ok is false for one that takes files out.
+func (c *Call) pathspec(w shellcmd.Word) (spec shellcmd.Word, glob, ok bool) {
+	if !w.Static {
+		return w, false, true
+	}
+	text, top, literal := w.Value, false, false
+	switch {
+	case strings.HasPrefix(text, ":("):
+		magic, rest, closed := strings.Cut(text[2:], ")")
+		if !closed {
+			return w, false, true
+		}
+		text = rest
+		for word := range strings.SplitSeq(magic, ",") {
+			switch word {
+			case "top":
+				top = true
+			case "literal":
+				literal = true
+			case "exclude":
+				return w, false, false
+			}
+		}
+	case len(text) > 1 && text[0] == ':':
+		rest := strings.TrimLeft(text[1:], "/!^")
+		signs := text[1 : len(text)-len(rest)]
+		if strings.ContainsAny(signs, "!^") {
+			return w, false, false
+		}
+		top, text = signs != "", rest
+	}
+	if top && !c.Place.Unknown {
+		if root, ok := c.run.world.Root(c.Place.Dir); ok {
+			text = join(root, text)
+		}
+	}
+	glob = !literal && strings.ContainsAny(text, "*?[")
+	if text == w.Value {
+		return w, glob, true
+	}
+	return shellcmd.NewWord(text), glob, true
+}
+
+// changesConfig reports a git config that writes.
+func changesConfig(c *Call) bool {
+	g := c.Git
+	switch g.Sub {
+	case "get", "list", "edit":
+		return false
+	}
+	for _, read := range [...]string{"get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool", "edit"} {
+		if g.On(read) {
+			return false
+		}
+	}
+	return len(g.Operands) > 1 || g.On("unset") || g.On("unset-all") || g.Sub == "unset" || g.Sub == "set" ||
+		g.On("remove-section") || g.On("rename-section") || strings.HasSuffix(g.Sub, "-section")
+}
+
+// An outputOption says under which options a program takes the name of a file
+// that it writes.
+type outputOption struct {
+	letters string   // that take a value
+	longs   []string // that take a value
+	out     []string // of these, those that name the file
+}
+
+var outputOptions = map[string]outputOption{
+	"sort":   {"koStT", []string{"key", "output", "buffer-size", "field-separator", "temporary-directory", "parallel", "batch-size"}, []string{"o", "output"}},
+	"shuf":   {"ino", []string{"input-range", "head-count", "output", "random-source"}, []string{"o", "output"}},
+	"gpg":    {"orRuN", []string{"output", "recipient", "local-user", "homedir", "passphrase", "passphrase-file"}, []string{"o", "output"}},
+	"iconv":  {"fto", []string{"from-code", "to-code", "output"}, []string{"o", "output"}},
+	"pandoc": {"ofrtMV", []string{"output", "from", "to", "template", "metadata"}, []string{"o", "output"}},
+	"aria2c": {"odixsj", []string{"out", "dir"}, []string{"o", "out"}},
+	"http":   {"oapsA", []string{"output", "auth"}, []string{"o", "output"}},
+	"cc":     {"oIDLlxU", nil, []string{"o"}},
+	"go":     {"opC", nil, []string{"o"}},
+	"base64": {"oibw", []string{"output", "input", "wrap"}, []string{"o", "output"}},
+	"strace": {"oepsuaEPSI", []string{"output"}, []string{"o", "output"}},
+	"split":  {"abClnt", nil, nil},
+}
+
+// sameOptions are programs that are called like another one.
+var sameOptions = map[string]string{
+	"gsort": "sort", "gshuf": "shuf", "gpg2": "gpg", "https": "http", "xh": "http", "xhs": "http", "gcc": "cc", "clang": "cc", "g++": "cc", "clang++": "cc", "ld": "cc", "rustc": "cc", "ltrace": "strace",
+}
+
+// outputFiles are the files that other programs write.
+func (c *Call) outputFiles(name string) []target {
+	var out []target
+	add := func(how string, e effect, words ...shellcmd.Word) {
+		for i := range words {
+			out = append(out, target{word: &words[i], path: words[i].Value, effect: e, how: how})
+		}
+	}
+	if other, ok := sameOptions[name]; ok {
+		name = other
+	}
+	if o, ok := outputOptions[name]; ok {
+		for _, w := range c.parse(o.letters, o.longs...).values(o.out...) {
+			add(name+" -o", writes, *w)
+		}
+		return out
+	}
+	switch name {
+	case "openssl", "keytool":
+		for i, w := range c.Args[:len(c.Args)-1] {
+			switch w.Value {
+			case "-out", "-keyout", "-writerand", "-sigout":
+				add(name+" "+w.Value, writes, c.Args[i+1])
+			}
+		}
+	case "xxd":
+		if ops := c.parse("clsogN").operands; len(ops) > 1 {
+			add(name, writes, ops[1])
+		}
+	case "uniq", "guniq":
+		if ops := c.parse("fsw", "skip-fields", "skip-chars", "check-chars").operands; len(ops) > 1 {
+			add(name, writes, ops[1])
+		}
+	case "find", "gfind", "bfs":
+		for i, w := range c.Args[:len(c.Args)-1] {
+			switch w.Value {
+			case "-fprint", "-fprint0", "-fls", "-fprintf":
+				add(name+" "+w.Value, writes, c.Args[i+1])
+			}
+		}
+	case "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "incus":
+		ops := c.parse("nc", "namespace", "container", "context", "host").operands
+		if len(ops) > 0 && (ops[0].Value == "container" || ops[0].Value == "file") {
+			ops = ops[1:]
+		}
+		if len(ops) == 3 && (ops[0].Value == "cp" || ops[0].Value == "pull") && !strings.Contains(ops[2].Value, ":") && ops[2].Value != "-" {
+			add(name+" cp", writes, ops[2])
+		}
+	case "aws", "gsutil", "rclone", "gcloud":
+		ops := c.parse("", "profile", "region", "config").operands
+		for i, w := range ops {
+			switch w.Value {
+			case "cp", "mv", "sync", "copy", "copyto", "move", "moveto", "rsync":
+				if rest := ops[i+1:]; len(rest) == 2 && !strings.Contains(rest[1].Value, ":") {
+					add(name+" "+w.Value, writes, rest[1])
+				}
+				return out
+			}
+		}
+	case "ditto":
+		if ops := c.parse("").operands; len(ops) > 1 {
+			add(name, writes, ops[len(ops)-1])
+		}
+	case "zip":
+		if ops := c.parse("bnPtxi").operands; len(ops) > 0 {
+			add(name, writes, ops[0])
+		}
+	case "json":
+		if a := c.parse("feEcdo"); a.has("I") {
+			for _, w := range a.values("f") {
+				add("json -I", writes, *w)
+			}
+		}
+	case "gzip", "bzip2", "xz", "lzma", "compress", "pigz", "pbzip2", "gunzip", "bunzip2", "unxz", "unlzma", "uncompress", "zstd", "unzstd", "lz4", "unlz4":
+		out = append(out, c.packed(name)...)
+	}
+	return out
+}
+
+// packed are the files that a compressor replaces.
+func (c *Call) packed(name string) []target {
+	a := c.parse("SoMTDb", "suffix", "memory", "threads")
+	if a.has("c", "stdout", "to-stdout", "l", "list", "t", "test", "h", "help", "version", "V") {
+		return nil
+	}
+	var out []target
+	for _, w := range a.values("o") {
+		out = append(out, target{word: w, path: w.Value, how: name + " -o"})
+	}
+	keeps := strings.HasSuffix(name, "zstd") || strings.HasSuffix(name, "lz4")
+	for i := range a.operands {
+		w := &a.operands[i]
+		if !a.has("k", "keep") && !keeps || a.has("rm") {
+			out = append(out, target{word: w, path: w.Value, effect: deletes, tree: a.has("r", "recursive"), how: name})
+		}
+		// What is unpacked loses its suffix.
+		if plain := strings.TrimSuffix(w.Value, pathExt(w.Value)); plain != w.Value && (strings.HasPrefix(name, "un") || strings.Contains(name, "gun") || strings.Contains(name, "bun") || a.has("d", "decompress", "uncompress")) {
+			plain := shellcmd.NewWord(plain)
+			out = append(out, target{word: &plain, path: plain.Value, how: name})
+		}
+	}
+	return out
+}
+
+// pathExt is the suffix of a name, with the dot.
+func pathExt(p string) string {
+	b := base(p)
+	if i := strings.LastIndexByte(b, '.'); i > 0 {
+		return b[i:]
+	}
+	return ""
+}
+
+// fetched are the names that a download has in the current directory.
+func (c *Call) fetched() []shellcmd.Word {
+	var out []shellcmd.Word
+	for _, w := range c.Args[1:] {
+		if strings.Contains(w.Value, "://") {
+			address, _, _ := strings.Cut(w.Value, "?")
+			out = append(out, shellcmd.NewWord(base(address)))
+		}
+	}
+	return out
+}
+
+// onlyViews reports an editor that is told not to write.
+func (c *Call) onlyViews(a *args) bool {
+	switch c.name {
+	case "nano":
+		return a.has("v", "view")
+	case "ex", "vi", "vim", "nvim", "view":
+	default:
+		return false
+	}
+	if c.name != "view" && !a.has("R", "M") {
+		return false
+	}
+	for _, w := range c.Args[1:] {
+		// :w! writes all the same.
+		switch script := strings.TrimLeft(w.Value, "+:%"); {
+		case w.Value == script && !slices.ContainsFunc(a.values("c", "cmd"), func(v *shellcmd.Word) bool { return v.Value == w.Value }):
+		case strings.HasPrefix(script, "w"), strings.HasPrefix(script, "x"), strings.HasPrefix(script, "up"), strings.HasPrefix(script, "sav"), strings.Contains(script, "ZZ"), strings.Contains(script, "|"):
+			return false
+		}
+	}
+	return !a.has("S", "s") && !c.Stdin.Known
 }
 
 // below is a file that a command writes into a directory.
@@ -485,7 +825,14 @@ func (c *Call) extracted(name string) []target {
 		first := c.Args[1].Value
 		old := first != "" && first[0] != '-' // tar xf file
 		if !a.has("x", "extract", "get") && !(old && strings.Contains(first, "x")) {
-			return nil
+			file, ok := a.value("f", "file")
+			if old && strings.Contains(first, "f") && len(a.operands) > 1 {
+				file, ok = a.operands[1], true
+			}
+			if makes := a.has("c", "r", "u", "A", "create", "append", "update") || old && strings.ContainsAny(first, "cruA"); ok && makes {
+				out = append(out, target{word: &file, path: file.Value, how: name})
+			}
+			return out
 		}
 		dirs = a.values("C", "directory")
 		slices.SortStableFunc(dirs, func(a, b *shellcmd.Word) int { return a.Pos - b.Pos })
