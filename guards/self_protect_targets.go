@@ -242,7 +242,7 @@ func (c *Call) foundBy(f *Call, t target) (why, name string) {
 		if namesProtected(f) {
 			return "it binds the agent", "find"
 		}
-		roots, names := findWords(f)
+		roots, names := startsAndNames(f)
 		return look(roots, names, true)
 	case "fd", "fdfind":
 		if ops := f.parse("edEtjxX", "extension", "max-depth", "exclude", "type", "exec", "exec-batch").operands; len(ops) > 1 {
@@ -275,8 +275,8 @@ func (c *Call) foundBy(f *Call, t target) (why, name string) {
 	return "", ""
 }
 
-// findWords are the starting points of a find and the names that it asks for.
-func findWords(c *Call) (roots []shellcmd.Word, names []string) {
+// startsAndNames are the starting points of a find and the names that it asks for.
+func startsAndNames(c *Call) (roots []shellcmd.Word, names []string) {
 	args := c.Args[1:]
 	for len(args) > 0 && (args[0].Value == "-L" || args[0].Value == "-H" || args[0].Value == "-P") {
 		args = args[1:]
