@@ -48,6 +48,9 @@ func (c *Call) text(w shellcmd.Word) (text string, known bool) {
 func (c *Call) input() (string, bool) { return c.inputFrom(maxContent) }
 
 func (c *Call) inputFrom(depth int) (string, bool) {
+	if !c.run.readText(len(c.Stdin.Value)) {
+		return "", false
+	}
 	if c.Stdin.Known || depth <= 0 {
 		return c.Stdin.Value, c.Stdin.Known
 	}
@@ -100,7 +103,7 @@ func (c *Call) outputs(from []*shellcmd.Command, depth int, output func(*Call, i
 		out, ok := output(other, depth)
 		known = known && ok
 		b.WriteString(out)
-		if b.Len() > maxText {
+		if b.Len() > maxText || !c.run.readText(len(out)) {
 			return "", false
 		}
 	}

@@ -297,6 +297,14 @@ func (c *Call) ReadFile(name shellcmd.Word) (text string, known bool) {
 
 // file is the content of a file, by the name that the shell has for it.
 func (c *Call) file(name shellcmd.Word, depth int) (text string, known bool) {
+	defer func() {
+		if !c.run.readText(len(text)) {
+			text, known = "", false
+		}
+	}()
+	if !c.run.readText(0) {
+		return "", false
+	}
 	if t, ok := c.File(name); ok {
 		if !t.Known && len(t.From) > 0 {
 			if text, ok := c.outputs(t.From, depth-1, (*Call).passes); ok {

@@ -112,6 +112,10 @@ type history struct {
 	others bool // another program ran that may have changed files
 }
 
+// maxHistories bounds the commands that are replayed for all histories of a
+// line.
+const maxHistories = 50_000
+
 const (
 	// moved is the tip of a branch that got commits which do not exist yet.
 	moved = "\x00"
@@ -144,6 +148,9 @@ func (c *Call) history() *history {
 			continue
 		}
 		if n++; n > 50 {
+			break
+		}
+		if c.run.steps--; c.run.steps < 0 {
 			break
 		}
 		switch likely := c.happened(e); {

@@ -140,6 +140,9 @@ type run struct {
 	calls []*Call
 	seq   map[string]*history
 
+	texts int // bytes of text that may still be read; below 0: there was more
+	steps int // of histories that may still be taken; below 0: there were more
+
 	sequence *sequence // of the line that was asked about last; see happened
 
 	lastPath, lastDir string // most commands of a line run in one directory
@@ -197,7 +200,7 @@ const (
 
 // Run judges in with the guards that are switched on.
 func Run(in *Input, all []*Guard, world World) *Report {
-	r := &run{in: in, world: world, seq: map[string]*history{}}
+	r := &run{in: in, world: world, seq: map[string]*history{}, texts: maxTexts + 4*len(in.Command), steps: maxHistories}
 	rep := &Report{Input: in}
 	for _, g := range all {
 		if in.Levels.Enabled(g) {
@@ -244,8 +247,43 @@ func Run(in *Input, all []*Guard, world World) *Report {
 			}
 		}
 	}
+	r.judgeUnseen(rep)
 	slices.SortStableFunc(rep.Results, func(a, b Result) int { return int(b.Verdict) - int(a.Verdict) })
 	return rep
+}
+
+// judgeUnseen asks about a line of which a part could not be looked at: what
+// stands in that part may lose work, and no guard has said so.
+func (r *run) judgeUnseen(rep *Report) {
+	world, ok := r.world.(interface{ Exhausted() bool })
+	if rep.Line == nil || rep.Verdict > Pass || r.texts >= 0 && r.steps >= 0 && !(ok && world.Exhausted()) {
+		return
+	}
+	i := slices.IndexFunc(rep.Guards, func(g *Guard) bool { return g.Name == Destructive.Name })
+	if i < 0 {
+		rep.Line.Limited = true
+		return
+	}
+	rep.add(r.result(rep.Guards[i], nil, Finding{
+		Verdict: Ask,
+		Found:   "a line that asks for more of files and repositories than is looked at for one command",
+		Why:     "what the rest of it does cannot be told",
+		Fix:     "Split it into several commands",
+	}))
+}
+
+// maxTexts bounds what is read of the messages and files that a line names, in
+// bytes: thousands of commands can name the same large one. A line may hold a
+// few times its own length besides.
+const maxTexts = 4 << 20
+
+// readText takes a text into account. It reports false if the line has read
+// more than enough.
+func (r *run) readText(size int) bool {
+	if r.texts >= 0 {
+		r.texts -= size
+	}
+	return r.texts >= 0
 }
 
 // maxResults bounds the findings that are kept; of more only those count that
