@@ -37,7 +37,7 @@ func isUnknown(values []string) bool {
 func newProgram(src string, lang language, argv []string, depth int) (*program, bool) {
 	toks, ok := codeTokens(src, lang)
 	p := &program{
-		lang: lang, toks: toks, argv: argv, depth: depth, steps: 200*len(toks) + 10_000,
+		lang: lang, toks: toks, argv: argv, depth: depth, steps: 40*len(toks) + 10_000,
 		vars: map[string][]string{}, funcs: map[string][]string{}, alias: map[string]string{},
 	}
 	p.declare()

@@ -42,7 +42,7 @@ func init() {
 	first, second := []int{0}, []int{1}
 	add(writer{args: first}, "writeFile", "writeFileSync", "appendFile", "appendFileSync", "createWriteStream", "truncateSync", "writeTextFile",
 		"writeTextFileSync", "file_put_contents", "write_file", "append_file", "outputFile", "outputFileSync", "outputJson", "outputJsonSync", "writeJson", "writeJsonSync",
-		"writeJSON", "utimesSync", "mkfifo", "binwrite", "ensureFile", "copySyncTo")
+		"writeJSON", "utimesSync", "mkfifo", "binwrite", "ensureFile")
 	add(writer{args: first, common: true}, "truncate", "write", "touch", "create", "utime", "sink")
 	add(writer{args: first, tree: true}, "extractall")
 	add(writer{args: second}, "writeLines", "saveRDS", "write_json", "urlretrieve", "unpack_archive")

@@ -255,7 +255,10 @@ func (c *Call) shellPath(name string) (string, bool) {
 	if c.Dir.Unknown || c.Place.Dir == "" {
 		return "", false
 	}
-	return clean(join(c.baseDir(), name)), true
+	if dir := c.baseDir(); dir != "" {
+		return join(dir, name), true // clean by itself
+	}
+	return clean(name), true
 }
 
 // baseDir is the directory in which the shell starts the command.

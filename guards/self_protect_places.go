@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // sessionFiles are what the client itself keeps below its directory for a
@@ -286,12 +287,18 @@ func hasTail(p, f string) bool {
 }
 
 // maxExpanded bounds the names that one pattern stands for.
-const maxExpanded = 200
+const (
+	maxExpanded = 200
+	maxElems    = 24
+)
 
 // expanded are the names that a pattern can stand for in a directory, as far as
 // they are protected ones; any other name is "unknown".
 func expanded(dir, pattern string) []string {
 	elems := strings.Split(pattern, "/")
+	if n := len(elems) - maxElems; n > 0 {
+		dir, elems = join(dir, "unknown"), elems[n:] // none of the places is so deep
+	}
 	out := []string{}
 	var walk func(done string, i int)
 	walk = func(done string, i int) {
@@ -325,14 +332,11 @@ func matchingNames(last, pattern string) []string {
 			out = append(out, name)
 		}
 	}
-	for _, list := range [...][]string{clientFiles, homeFiles, gitHookFiles} {
-		for _, f := range list {
-			elems := strings.Split(strings.TrimSuffix(f, "/"), "/")
-			try(elems[0])
-			for k := 1; k < len(elems); k++ {
-				if elems[k-1] == last {
-					try(elems[k])
-				}
+	for _, elems := range placeElems() {
+		try(elems[0])
+		for k := 1; k < len(elems); k++ {
+			if elems[k-1] == last {
+				try(elems[k])
 			}
 		}
 	}
@@ -346,6 +350,17 @@ func matchingNames(last, pattern string) []string {
 	}
 	return append(out, "unknown")
 }
+
+// placeElems are the elements of the protected paths.
+var placeElems = sync.OnceValue(func() [][]string {
+	var out [][]string
+	for _, list := range [...][]string{clientFiles, homeFiles, gitHookFiles} {
+		for _, f := range list {
+			out = append(out, strings.Split(strings.TrimSuffix(f, "/"), "/"))
+		}
+	}
+	return out
+})
 
 // gitHookFiles are hooks that git runs before it takes work.
 var gitHookFiles = []string{".git/hooks/pre-commit", ".git/hooks/pre-push", ".git/hooks/commit-msg", ".git/hooks/prepare-commit-msg"}

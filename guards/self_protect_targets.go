@@ -89,7 +89,7 @@ func (c *Call) guardedPath(p string, t target, matched bool) string {
 			return ""
 		}
 	}
-	if t.effect == moves || t.effect == deletes && whole {
+	if (t.effect == moves || t.effect == deletes && whole) && !c.run.plainName(p) {
 		// What holds the product's own files goes with them.
 		low := strings.ToLower(p)
 		for _, h := range c.run.protectedPlaces().homes {
