@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"sallyport/internal/scriptfiles"
 	"sallyport/internal/shellcmd"
 )
 
@@ -16,7 +17,7 @@ func inlineWrite(c *Call, fix string) []Finding {
 	}
 	texts, argv := c.programs()
 	for _, text := range texts {
-		if why, name := c.codeChanges(text, languageOf(c.Name()), argv, 0); why != "" {
+		if why, name := c.codeChanges(text, scriptfiles.LanguageOf(c.Name()), argv, 0); why != "" {
 			return []Finding{{
 				Found: "a program for " + Quote(c.Name()) + " that writes " + Quote(name),
 				Why:   why,
@@ -30,22 +31,22 @@ func inlineWrite(c *Call, fix string) []Finding {
 
 // programs are the texts that an interpreter runs, and their arguments.
 func (c *Call) programs() (texts, argv []string) {
-	lang := languageOf(c.Name())
+	lang := scriptfiles.LanguageOf(c.Name())
 	code, valued := "e", ""
 	switch lang {
-	case python:
+	case scriptfiles.Python:
 		code, valued = "c", "WXm"
-	case perl:
+	case scriptfiles.Perl:
 		code, valued = "eE", "IMmxCDi0lFV"
-	case ruby:
+	case scriptfiles.Ruby:
 		valued = "rICEFKTWxi0"
-	case javascript:
+	case scriptfiles.JavaScript:
 		code, valued = "ep", "rC"
-	case php:
+	case scriptfiles.PHP:
 		code, valued = "rBRE", "dcfSTz"
-	case lua:
+	case scriptfiles.Lua:
 		valued = "l"
-	case otherLanguage:
+	case scriptfiles.Other:
 		valued = "lsi"
 	}
 	known := func(w shellcmd.Word) string {
@@ -57,7 +58,7 @@ func (c *Call) programs() (texts, argv []string) {
 			if part.Kind == shellcmd.Literal || part.Kind == shellcmd.Glob {
 				b.WriteString(part.Text)
 			} else {
-				b.WriteString(anything)
+				b.WriteString(scriptfiles.Anything)
 			}
 		}
 		return b.String()
@@ -83,7 +84,7 @@ options:
 		case s == "--":
 			i++
 			break options
-		case s == "eval" && lang == javascript && !found:
+		case s == "eval" && lang == scriptfiles.JavaScript && !found:
 			next()
 		case len(s) < 2 || s[0] != '-':
 			break options
@@ -100,7 +101,7 @@ options:
 			default:
 				next()
 			}
-		case lang == javascript && strings.Trim(s[1:], "ep") == "":
+		case lang == scriptfiles.JavaScript && strings.Trim(s[1:], "ep") == "":
 			next()
 		default:
 			for j := 1; j < len(s); j++ {
@@ -110,17 +111,17 @@ options:
 					} else {
 						next()
 					}
-					if lang == python {
+					if lang == scriptfiles.Python {
 						i++
 						break options // what follows is the program's
 					}
 					break
 				}
 				if strings.IndexByte(valued, s[j]) >= 0 {
-					if j+1 == len(s) && (lang == python || strings.IndexByte("IrlWXC", s[j]) >= 0) {
+					if j+1 == len(s) && (lang == scriptfiles.Python || strings.IndexByte("IrlWXC", s[j]) >= 0) {
 						i++
 					}
-					if s[j] == 'm' && lang == python {
+					if s[j] == 'm' && lang == scriptfiles.Python {
 						return nil, nil
 					}
 					break
@@ -143,72 +144,71 @@ options:
 	if stdin && c.Stdin.Value != "" {
 		texts = append(texts, c.Stdin.Value)
 	}
-	for _, w := range rest[:min(len(rest), maxValues)] {
+	for _, w := range rest[:min(len(rest), maxArgv)] {
 		argv = append(argv, known(w))
 	}
 	return texts, argv
 }
 
+const (
+	maxArgv     = 16   // arguments of a program that are looked at
+	maxPatterns = 16   // of files that it may change
+	maxPathLen  = 1000 // of one
+)
+
+var effects = [...]effect{scriptfiles.Writes: writes, scriptfiles.Deletes: deletes, scriptfiles.Modes: modes, scriptfiles.Moves: moves}
+
 // maxCodeDepth bounds programs that stand in strings of other ones.
 const maxCodeDepth = 3
 
 // codeChanges says which protected file a program changes.
-func (c *Call) codeChanges(text string, lang language, argv []string, depth int) (why, name string) {
+func (c *Call) codeChanges(text string, lang scriptfiles.Language, argv []string, depth int) (why, name string) {
 	if depth > maxCodeDepth || !mayWrite(text) {
 		return "", ""
 	}
-	p, ok := newProgram(text, lang, argv, depth)
-	var open []string // patterns that may mean anything
+	p, ok := scriptfiles.Parse(text, lang, argv, depth)
+	var open []string // patterns that may mean scriptfiles.Anything
 	if !ok {
 		// What cannot be read is judged by the names in it.
-		open = unknownValue
+		open = []string{scriptfiles.Anything}
 	}
-	for _, w := range p.run() {
-		for _, v := range w.values {
-			if why := c.codeTarget(v, w.effect, w.tree); why != "" {
+	for _, change := range p.Changes() {
+		for _, v := range change.Names {
+			if why := c.codeTarget(v, effects[change.Effect], change.Tree); why != "" {
 				return why, v
 			}
-			if strings.HasPrefix(v, anything) && len(open) < maxValues {
+			if strings.HasPrefix(v, scriptfiles.Anything) && len(open) < maxPatterns {
 				open = append(open, v)
 			}
 		}
 	}
-	if lang == otherLanguage && writesFile(text) {
-		open = unknownValue
+	if lang == scriptfiles.Other && scriptfiles.MayWrite(text) || p.Exhausted() {
+		open = append(open, scriptfiles.Anything)
 	}
-	if p.steps < 0 {
-		open = append(open, anything)
-	}
-	for i := range p.toks {
-		t := &p.toks[i]
-		if t.kind != stringToken {
-			continue
-		}
-		if p.runs(i) {
-			if why, name := c.codeChanges(t.text, lang, argv, depth+1); why != "" {
+	for t := range p.Texts() {
+		if t.Runs() {
+			if why, name := c.codeChanges(t.Value(), lang, argv, depth+1); why != "" {
 				return why, name
 			}
 		}
-		for _, piece := range t.pieces {
-			if piece.code && strings.Contains(piece.text, "(") {
-				if why, name := c.codeChanges(piece.text, lang, argv, depth+1); why != "" {
-					return why, name
-				}
+		for _, code := range t.Embedded() {
+			if why, name := c.codeChanges(code, lang, argv, depth+1); why != "" {
+				return why, name
 			}
 		}
-		if len(open) == 0 || p.steps < -len(p.toks)*20 {
+		if len(open) == 0 || p.Spent() {
 			continue
 		}
-		for _, v := range p.text(t) {
+		for _, v := range t.Values() {
 			if !mayName(v) {
 				continue
 			}
-			if why := c.codeTarget(v, writes, true); why != "" && fits(open, v) && (!ok || p.loose(i, 2)) {
+			if why := c.codeTarget(v, writes, true); why != "" && fits(open, v) && (!ok || t.Loose()) {
 				return why, v
 			}
 		}
 	}
-	if !ok || lang == otherLanguage {
+	if !ok || lang == scriptfiles.Other {
 		for _, v := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n\"'`()[]{},;", r) }) {
 			if strings.Contains(v, "/") && mayName(v) {
 				if why := c.codeTarget(v, writes, true); why != "" {
@@ -239,7 +239,7 @@ func mayName(s string) bool {
 
 // codeTarget says why a program must not change a file.
 func (c *Call) codeTarget(v string, e effect, tree bool) string {
-	if v = strings.TrimPrefix(strings.TrimSpace(v), "file://"); v == "" || v == anything || len(v) > maxPathLen || strings.ContainsAny(v, "\n\x00") {
+	if v = strings.TrimPrefix(strings.TrimSpace(v), "file://"); v == "" || v == scriptfiles.Anything || len(v) > maxPathLen || strings.ContainsAny(v, "\n\x00") {
 		return ""
 	}
 	w := shellcmd.NewWord(v)
@@ -258,147 +258,6 @@ func fits(patterns []string, name string) bool {
 			if ok, err := path.Match(base(pattern), n); ok || err != nil {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// runs reports a string that the program itself runs as code.
-func (p *program) runs(i int) bool {
-	open := p.toks[i].open
-	if open < 1 || !p.is(open, "(") {
-		return p.lang == perl && p.word(i-1, "eval")
-	}
-	return p.word(open-1, "exec", "eval", "compile", "Function", "instance_eval", "class_eval", "runInThisContext", "runInNewContext", "load", "loadstring")
-}
-
-// readers take the name of a file, or a text, and change no file.
-var readers = map[string]bool{}
-
-func init() {
-	for _, name := range strings.Fields(`print println puts p echo printf sprintf log info warn warning error debug write writelines say die raise exit Error Exception
-		ValueError RuntimeError SystemExit AssertionError replace replaceAll sub gsub subn includes include startswith endswith startsWith endsWith start_with end_with
-		indexOf lastIndexOf find index rindex count match matchAll search test exec fullmatch findall compile RegExp exists existsSync isfile is_file isdir is_dir stat statSync lstat lstatSync
-		access accessSync getsize getmtime exist file readable readFile readFileSync read_text read_bytes readTextFile readTextFileSync read load loads parse safe_load
-		dump dumps stringify format require import listdir readdir readdirSync glob iglob globSync scandir walk entries readlines readline createReadStream file_get_contents fgets
-		file_exists filesize foreach assert assertEqual assertIn assertTrue equal deepEqual strictEqual ok len length ord hash sha256 md5 update lower upper toLowerCase toUpperCase
-		split rsplit partition strip lstrip rstrip trim fnmatch minimatch contains has endsWith samefile lexists slurp readall run check_output check_call call Popen system spawn execSync spawnSync describe it`) {
-		readers[name] = true
-	}
-}
-
-// harmless reports a call whose arguments it only reads.
-func (p *program) harmless(i int) bool {
-	return i >= 0 && p.toks[i].kind == nameToken && readers[strings.TrimRight(p.toks[i].text, "?!")]
-}
-
-// loose reports whether a value at token i may become the name of a file that is
-// written: it is not only read, compared, printed or put into a text.
-func (p *program) loose(i, follow int) bool {
-	if p.steps -= 10; p.steps < -len(p.toks)*20 {
-		return true
-	}
-	for _, j := range [...]int{i - 1, i + 1} {
-		if p.is(j, "==") || p.is(j, "!=") || p.is(j, "===") || p.is(j, "!==") || p.is(j, "=~") || p.word(j, "in", "not", "is", "eq", "ne") && !p.word(j-2, "for") {
-			return false
-		}
-	}
-	if p.member(i+1) && p.harmless(i+2) {
-		return p.is(i+3, "(") && p.word(i+2, "split", "format", "strip", "trim")
-	}
-	for {
-		open := p.toks[i].open
-		if open < 0 {
-			break
-		}
-		if p.is(open, "[") && open > 0 && (p.toks[open-1].kind == nameToken || p.is(open-1, ")") || p.is(open-1, "]")) && !p.word(open-1, "in", "of", "return") && !p.toks[open].line {
-			return false // a key
-		}
-		if p.is(open, "(") && open > 0 && p.toks[open-1].kind == nameToken && !p.toks[open].line {
-			call := open - 1
-			if _, mine := p.funcs[p.toks[call].text]; mine {
-				return true
-			}
-			switch w, writes := writers[p.toks[call].text]; {
-			case p.word(call, "if", "while", "for", "foreach", "switch", "elif", "elsif", "unless", "return", "of", "in", "and", "or"):
-			case p.harmless(call):
-				return false
-			case p.word(call, "open", "fopen", "openSync", "sysopen"):
-				return len(p.writesAt(call)) > 0
-			case writes && (!w.common || !p.member(call-1) || fileModules[p.toks[max(0, call-2)].text]):
-				// Only the argument that is written counts.
-				for k, a := range p.split(open+1, p.end(open)) {
-					if a.from <= i && i < a.to {
-						if w.args == nil {
-							return true
-						}
-						for _, n := range w.args {
-							if n == k {
-								return true
-							}
-						}
-					}
-				}
-				return false
-			case p.word(call, "Path", "PosixPath", "PurePath", "join", "resolve", "normalize", "expanduser", "abspath", "realpath", "str", "String", "joinpath", "expand_path", "Pathname", "new", "file", "fspath", "expandvars", "URL"):
-				// A path is built from it: what happens to that?
-				if after := p.end(open) + 1; p.member(after) && p.harmless(after+1) {
-					return false
-				}
-			default:
-				return true
-			}
-			i = p.termStart(call + 1)
-			continue
-		}
-		i = open
-	}
-	// At the level of statements.
-	j := i
-	for j > 0 && !p.toks[j].line && !p.is(j, ";") && !p.is(j, "=") && !p.is(j, ":=") && !p.is(j, "+=") && !p.is(j, ".=") && !p.word(j, "in", "of", "return", "yield") {
-		j--
-	}
-	switch {
-	case p.word(j, "return", "yield"):
-		return true
-	case p.is(j, "="), p.is(j, ":="):
-		k := j - 1
-		if k < 0 || p.toks[k].kind != nameToken || follow == 0 {
-			return true
-		}
-		return p.used(p.toks[k].text, j-1, follow)
-	case p.word(j, "in", "of"):
-		return j == 0 || p.toks[j-1].kind != nameToken || follow == 0 || p.used(p.toks[j-1].text, j-1, follow)
-	case p.is(j, "+="), p.is(j, ".="):
-		return j == 0 || p.toks[j-1].kind != nameToken || follow == 0 || p.used(p.toks[j-1].text, j-1, follow)
-	}
-	return false
-}
-
-// maxUses bounds the places of a variable that are looked at.
-const maxUses = 50
-
-// used reports whether one of the places of a variable is loose.
-func (p *program) used(name string, except, follow int) bool {
-	uses := 0
-	p.steps -= len(p.toks) / 2
-	for i := range p.toks {
-		if t := &p.toks[i]; t.kind != nameToken || t.text != name || i == except || p.member(i-1) || p.is(i+1, "=") && t.open < 0 {
-			continue
-		}
-		if uses++; uses > maxUses || p.loose(i, follow-1) {
-			return true
-		}
-	}
-	return false
-}
-
-// writesFile reports a call that writes, moves or deletes in languages that are
-// not read further.
-func writesFile(text string) bool {
-	for _, call := range [...]string{"write", "open", "file.remove", "unlink", "rename", "file delete", "file copy", "sink(", "save", "dump(", "cat(", "truncate", "chmod", "delete"} {
-		if strings.Contains(text, call) {
-			return true
 		}
 	}
 	return false

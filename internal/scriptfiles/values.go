@@ -1,4 +1,4 @@
-package guards
+package scriptfiles
 
 import (
 	"path"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A program is one in another language, read for the names of the files that it
+// A program is one in another Language, read for the names of the files that it
 // changes. Values are texts in which * stands for what is not known.
-type program struct {
-	lang  language
+type Program struct {
+	lang  Language
 	toks  []codeToken
 	vars  map[string][]string
 	funcs map[string][]string // the parameters of its own functions
@@ -21,22 +21,27 @@ type program struct {
 	depth int                 // of programs in strings
 }
 
+// Anything stands in a value for what is not known.
+const Anything = "*"
+
 const (
 	maxValues  = 16 // of one expression
 	maxNesting = 100
 	maxPathLen = 1000
-	anything   = "*"
 )
 
-var unknownValue = []string{anything}
+var unknownValue = []string{Anything}
 
 func isUnknown(values []string) bool {
-	return len(values) == 0 || len(values) == 1 && values[0] == anything
+	return len(values) == 0 || len(values) == 1 && values[0] == Anything
 }
 
-func newProgram(src string, lang language, argv []string, depth int) (*program, bool) {
+// Parse reads a program that is given argv. depth is that of the programs whose
+// strings it stands in. ok is false where its strings do not end, so that little
+// can be said of it.
+func Parse(src string, lang Language, argv []string, depth int) (p *Program, ok bool) {
 	toks, ok := codeTokens(src, lang)
-	p := &program{
+	p = &Program{
 		lang: lang, toks: toks, argv: argv, depth: depth, steps: 40*len(toks) + 10_000,
 		vars: map[string][]string{}, funcs: map[string][]string{}, alias: map[string]string{},
 	}
@@ -44,16 +49,16 @@ func newProgram(src string, lang language, argv []string, depth int) (*program, 
 	return p, ok
 }
 
-func (p *program) is(i int, text string) bool {
+func (p *Program) is(i int, text string) bool {
 	return i >= 0 && i < len(p.toks) && p.toks[i].kind == signToken && p.toks[i].text == text
 }
 
-func (p *program) word(i int, names ...string) bool {
+func (p *Program) word(i int, names ...string) bool {
 	return i >= 0 && i < len(p.toks) && p.toks[i].kind == nameToken && slices.Contains(names, p.toks[i].text)
 }
 
 // end is the token behind the bracket at i.
-func (p *program) end(i int) int {
+func (p *Program) end(i int) int {
 	if m := p.toks[i].match; m > i {
 		return m
 	}
@@ -61,7 +66,7 @@ func (p *program) end(i int) int {
 }
 
 // member reports the sign between an object and its member.
-func (p *program) member(i int) bool {
+func (p *Program) member(i int) bool {
 	if i < 0 || i >= len(p.toks) || p.toks[i].kind != signToken {
 		return false
 	}
@@ -69,16 +74,16 @@ func (p *program) member(i int) bool {
 	case "->", "::", "?.", "&.":
 		return true
 	case ".":
-		return p.lang != perl && p.lang != php
+		return p.lang != Perl && p.lang != PHP
 	case ":":
-		return p.lang == lua && i > 0 && p.toks[i-1].kind != stringToken
+		return p.lang == Lua && i > 0 && p.toks[i-1].kind != stringToken
 	}
 	return false
 }
 
 // declare finds the functions of the program, and the names that it gives to
 // modules.
-func (p *program) declare() {
+func (p *Program) declare() {
 	for i, t := range p.toks {
 		if t.kind != nameToken {
 			continue
@@ -105,9 +110,9 @@ func (p *program) declare() {
 	}
 }
 
-func (p *program) isModule(t codeToken) bool { return t.kind == nameToken && fileModules[t.text] }
+func (p *Program) isModule(t codeToken) bool { return t.kind == nameToken && fileModules()[t.text] }
 
-func (p *program) parameters(open int) []string {
+func (p *Program) parameters(open int) []string {
 	var out []string
 	for _, a := range p.split(open+1, p.end(open)) {
 		if a.from < a.to && p.toks[a.from].kind == nameToken {
@@ -124,7 +129,7 @@ type argument struct {
 }
 
 // split parts tokens at their commas.
-func (p *program) split(from, to int) []argument {
+func (p *Program) split(from, to int) []argument {
 	var out []argument
 	start := from
 	to = min(to, len(p.toks))
@@ -136,7 +141,7 @@ func (p *program) split(from, to int) []argument {
 			return
 		}
 		a := argument{from: start, to: end}
-		if p.toks[start].kind == nameToken && start+1 < end && (p.is(start+1, "=") || p.is(start+1, ":") && p.lang != javascript && p.lang != lua) {
+		if p.toks[start].kind == nameToken && start+1 < end && (p.is(start+1, "=") || p.is(start+1, ":") && p.lang != JavaScript && p.lang != Lua) {
 			a.name, a.from = p.toks[start].text, start+2
 		}
 		out = append(out, a)
@@ -155,7 +160,7 @@ func (p *program) split(from, to int) []argument {
 }
 
 // list is the values of several expressions.
-func (p *program) list(from, to int) []string {
+func (p *Program) list(from, to int) []string {
 	var out []string
 	for _, a := range p.split(from, to) {
 		out = union(out, p.eval(a.from, a.to))
@@ -167,7 +172,7 @@ func union(a, b []string) []string {
 	out := a[:len(a):len(a)]
 	for _, v := range b {
 		if len(out) >= maxValues {
-			return append(out[:maxValues-1:maxValues-1], anything)
+			return append(out[:maxValues-1:maxValues-1], Anything)
 		}
 		if !slices.Contains(out, v) {
 			out = append(out, v)
@@ -183,9 +188,9 @@ func cross(a, b []string, with func(a, b string) string) []string {
 		for _, y := range b {
 			v := with(x, y)
 			if len(v) > maxPathLen {
-				v = anything
+				v = Anything
 			}
-			out = union(out, []string{strings.ReplaceAll(v, "**", anything)})
+			out = union(out, []string{strings.ReplaceAll(v, "**", Anything)})
 		}
 	}
 	return out
@@ -202,7 +207,7 @@ func joined(a, b string) string {
 
 // eval is the values that an expression can have, as far as it is a text or a
 // path, or a list of them.
-func (p *program) eval(from, to int) []string {
+func (p *Program) eval(from, to int) []string {
 	to = min(to, len(p.toks))
 	if p.nest++; p.nest > maxNesting {
 		p.steps = -1
@@ -225,7 +230,7 @@ func (p *program) eval(from, to int) []string {
 				with = joined
 			case "%":
 				// A format: what it puts in is not known.
-				return union(all, each(acc, strings.NewReplacer("%s", anything, "%d", anything).Replace))
+				return union(all, each(acc, strings.NewReplacer("%s", Anything, "%d", Anything).Replace))
 			case "||", "??", "?", ":", ",", "&&", "=>":
 				all, acc, with = union(all, acc), nil, nil
 			default:
@@ -265,7 +270,7 @@ func (p *program) eval(from, to int) []string {
 }
 
 // operand is the values of one term with the members and calls behind it.
-func (p *program) operand(i, to int) (values []string, next int) {
+func (p *Program) operand(i, to int) (values []string, next int) {
 	values = unknownValue
 	t := &p.toks[i]
 	name, receiver := "", ""
@@ -273,7 +278,7 @@ func (p *program) operand(i, to int) (values []string, next int) {
 	switch {
 	case t.kind == stringToken:
 		values, literal = p.text(t), true
-		for i+1 < to && p.toks[i+1].kind == stringToken && p.lang == python {
+		for i+1 < to && p.toks[i+1].kind == stringToken && p.lang == Python {
 			i++
 			values = cross(values, p.text(&p.toks[i]), concat)
 		}
@@ -303,7 +308,7 @@ func (p *program) operand(i, to int) (values []string, next int) {
 			values = p.call(name, receiver, values, p.split(i+1, m), literal)
 			name, literal = "()", false
 			i = m + 1
-		case p.is(i, "[") && !p.toks[i].line, p.is(i, "{") && p.lang == perl && name != "":
+		case p.is(i, "[") && !p.toks[i].line, p.is(i, "{") && p.lang == Perl && name != "":
 			m := p.end(i)
 			values = p.index(name, values, i+1, m)
 			i = m + 1
@@ -315,7 +320,7 @@ func (p *program) operand(i, to int) (values []string, next int) {
 }
 
 // text is the values of a string.
-func (p *program) text(t *codeToken) []string {
+func (p *Program) text(t *codeToken) []string {
 	if t.words {
 		return union(nil, strings.Fields(t.text))
 	}
@@ -334,7 +339,7 @@ func (p *program) text(t *codeToken) []string {
 }
 
 // inner is the values of an expression that stands in a string.
-func (p *program) inner(code string) []string {
+func (p *Program) inner(code string) []string {
 	if p.depth > 2 || len(code) > maxPathLen {
 		return unknownValue
 	}
@@ -350,7 +355,7 @@ func (p *program) inner(code string) []string {
 	return values
 }
 
-func (p *program) variable(name string) []string {
+func (p *Program) variable(name string) []string {
 	if v, ok := p.vars[name]; ok {
 		return v
 	}
@@ -363,14 +368,14 @@ func (p *program) variable(name string) []string {
 	return unknownValue
 }
 
-func (p *program) arguments() []string {
+func (p *Program) arguments() []string {
 	if len(p.argv) == 0 {
 		return unknownValue
 	}
 	return union(nil, p.argv)
 }
 
-func (p *program) property(name, receiver string, values []string) []string {
+func (p *Program) property(name, receiver string, values []string) []string {
 	switch name {
 	case "argv", "args":
 		return p.arguments()
@@ -398,14 +403,14 @@ func each(values []string, f func(string) string) []string {
 }
 
 // index is one element of a list.
-func (p *program) index(name string, values []string, from, to int) []string {
+func (p *Program) index(name string, values []string, from, to int) []string {
 	if to-from == 1 {
 		switch t := p.toks[from]; {
 		case t.text == "HOME" || t.text == "USERPROFILE":
 			return []string{"~"}
 		case t.kind == numberToken && (name == "argv" || name == "ARGV" || name == "args"):
 			n, _ := strconv.Atoi(t.text)
-			if p.lang == python || p.lang == javascript && name == "argv" || p.lang == php {
+			if p.lang == Python || p.lang == JavaScript && name == "argv" || p.lang == PHP {
 				n--
 			}
 			if n >= 0 && n < len(p.argv) {
@@ -421,7 +426,7 @@ func (p *program) index(name string, values []string, from, to int) []string {
 }
 
 // call is the values that a call returns.
-func (p *program) call(name, receiver string, on []string, args []argument, literal bool) []string {
+func (p *Program) call(name, receiver string, on []string, args []argument, literal bool) []string {
 	arg := func(i int) []string {
 		if i < len(args) {
 			return p.eval(args[i].from, args[i].to)
@@ -497,7 +502,7 @@ func (p *program) call(name, receiver string, on []string, args []argument, lite
 		}
 	case "replace", "sub", "replaceAll":
 		if len(args) == 2 && !isUnknown(on) {
-			if from, to := arg(0), arg(1); len(from) == 1 && len(to) == 1 && from[0] != anything {
+			if from, to := arg(0), arg(1); len(from) == 1 && len(to) == 1 && from[0] != Anything {
 				return each(on, func(v string) string { return strings.ReplaceAll(v, from[0], to[0]) })
 			}
 		}
@@ -520,12 +525,12 @@ func (p *program) call(name, receiver string, on []string, args []argument, lite
 	return unknownValue
 }
 
-func (p *program) isPathModule(name string) bool {
-	return name == "path" || name == "posix" || name == "os" || name == "File" || fileModules[name]
+func (p *Program) isPathModule(name string) bool {
+	return name == "path" || name == "posix" || name == "os" || name == "File" || fileModules()[name]
 }
 
 // chain joins the items of a list with a text between them.
-func (p *program) chain(items []argument, between string) []string {
+func (p *Program) chain(items []argument, between string) []string {
 	var out []string
 	for _, a := range items {
 		v := p.eval(a.from, a.to)

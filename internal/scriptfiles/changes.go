@@ -1,29 +1,43 @@
-package guards
+package scriptfiles
 
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
-// A codeWrite is a file that a program changes.
-type codeWrite struct {
-	values []string // patterns
-	effect effect
-	tree   bool
+// An Effect is what a program does to a file.
+type Effect int
+
+// The effects.
+const (
+	Writes Effect = iota // makes or changes it
+	Deletes
+	Modes // changes its mode or owner
+	Moves // takes it away to another name
+)
+
+// A Change is one of a file, or of the files that its name may stand for.
+type Change struct {
+	Names  []string // patterns: * is what is not known
+	Effect Effect
+	Tree   bool // everything below it too
 }
 
 // fileModules are the objects whose functions work on files by their name; a
 // method of the same name on another object is its own.
-var fileModules = map[string]bool{
-	"os": true, "io": true, "shutil": true, "codecs": true, "gzip": true, "bz2": true, "lzma": true, "tarfile": true, "zipfile": true, "path": true,
-	"fs": true, "fsp": true, "fse": true, "fsPromises": true, "fsExtra": true, "promises": true, "File": true, "IO": true, "FileUtils": true,
-	"Deno": true, "Bun": true, "file": true, "POSIX": true, "require": true, "Dir": true, "builtins": true,
-}
+var fileModules = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"os": true, "io": true, "shutil": true, "codecs": true, "gzip": true, "bz2": true, "lzma": true, "tarfile": true, "zipfile": true, "path": true,
+		"fs": true, "fsp": true, "fse": true, "fsPromises": true, "fsExtra": true, "promises": true, "File": true, "IO": true, "FileUtils": true,
+		"Deno": true, "Bun": true, "file": true, "POSIX": true, "require": true, "Dir": true, "builtins": true,
+	}
+})
 
 // A writer is a function that changes files.
 type writer struct {
 	args   []int // the arguments that name them; nil: all
-	effect effect
+	effect Effect
 	tree   bool
 	into   bool // the last may be a directory, in which the file keeps its name
 	// common names are functions of a module, or stand alone; other objects have
@@ -31,9 +45,8 @@ type writer struct {
 	common bool
 }
 
-var writers = map[string]writer{}
-
-func init() {
+var writers = sync.OnceValue(func() map[string]writer {
+	writers := map[string]writer{}
 	add := func(w writer, names ...string) {
 		for _, name := range names {
 			writers[name] = w
@@ -46,37 +59,40 @@ func init() {
 	add(writer{args: first, common: true}, "truncate", "write", "touch", "create", "utime", "sink")
 	add(writer{args: first, tree: true}, "extractall")
 	add(writer{args: second}, "writeLines", "saveRDS", "write_json", "urlretrieve", "unpack_archive")
-	add(writer{args: first, effect: deletes}, "unlinkSync")
-	add(writer{effect: deletes}, "unlink")
-	add(writer{args: first, effect: deletes, tree: true}, "rmSync", "rmdirSync", "rmtree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "removedirs")
-	add(writer{effect: deletes, tree: true}, "remove_tree", "rm_rf", "rm_r", "rm_f", "remove_entry", "remove_dir")
-	add(writer{effect: deletes, tree: true, common: true}, "remove", "rm", "delete", "rmdir", "removeRecursive")
-	add(writer{effect: modes}, "chmodSync", "chownSync", "lchmod", "chmod_R", "chown_R", "setxattr")
-	add(writer{effect: modes, common: true}, "chmod", "chown")
+	add(writer{args: first, effect: Deletes}, "unlinkSync")
+	add(writer{effect: Deletes}, "unlink")
+	add(writer{args: first, effect: Deletes, tree: true}, "rmSync", "rmdirSync", "rmtree", "removeSync", "emptyDirSync", "emptyDir", "rimraf", "removedirs")
+	add(writer{effect: Deletes, tree: true}, "remove_tree", "rm_rf", "rm_r", "rm_f", "remove_entry", "remove_dir")
+	add(writer{effect: Deletes, tree: true, common: true}, "remove", "rm", "delete", "rmdir", "removeRecursive")
+	add(writer{effect: Modes}, "chmodSync", "chownSync", "lchmod", "chmod_R", "chown_R", "setxattr")
+	add(writer{effect: Modes, common: true}, "chmod", "chown")
 	add(writer{args: second, into: true}, "copyfile", "copy2", "copyFile", "copyFileSync", "copySync")
 	add(writer{args: second, tree: true}, "copytree", "cpSync", "dircopy", "rcopy")
 	add(writer{args: second, into: true, tree: true}, "cp_r")
 	add(writer{args: second, tree: true}, "symlinkSync", "linkSync", "ln_s", "ln_sf")
 	add(writer{args: second, into: true, common: true}, "copy", "cp", "install")
 	add(writer{args: second, tree: true, common: true}, "symlink", "link", "ln")
-	add(writer{args: []int{0, 1}, effect: moves, into: true, tree: true}, "renameSync", "renames", "moveSync")
-	add(writer{args: []int{0, 1}, effect: moves, into: true, tree: true, common: true}, "rename", "move", "mv")
-	add(writer{args: []int{0, 1}, effect: moves, tree: true, common: true}, "replace")
-}
+	add(writer{args: []int{0, 1}, effect: Moves, into: true, tree: true}, "renameSync", "renames", "moveSync")
+	add(writer{args: []int{0, 1}, effect: Moves, into: true, tree: true, common: true}, "rename", "move", "mv")
+	add(writer{args: []int{0, 1}, effect: Moves, tree: true, common: true}, "replace")
+	return writers
+})
 
 // pathMethods change the file whose path they are called on.
-var pathMethods = map[string]writer{
-	"write_text": {}, "write_bytes": {}, "spew": {}, "spurt": {}, "spew_utf8": {}, "hardlink_to": {tree: true}, "symlink_to": {tree: true},
-	"write": {common: true}, "writer": {common: true}, "binwrite": {common: true}, "touch": {common: true}, "truncate": {common: true},
-	"unlink": {effect: deletes}, "rmtree": {effect: deletes, tree: true}, "rmdir": {effect: deletes, tree: true, common: true},
-	"delete": {effect: deletes, common: true}, "remove_tree": {effect: deletes, tree: true},
-	"chmod":  {effect: modes, common: true},
-	"rename": {effect: moves, tree: true, common: true}, "replace": {effect: moves, tree: true, common: true}, "move": {effect: moves, tree: true, common: true},
-}
+var pathMethods = sync.OnceValue(func() map[string]writer {
+	return map[string]writer{
+		"write_text": {}, "write_bytes": {}, "spew": {}, "spurt": {}, "spew_utf8": {}, "hardlink_to": {tree: true}, "symlink_to": {tree: true},
+		"write": {common: true}, "writer": {common: true}, "binwrite": {common: true}, "touch": {common: true}, "truncate": {common: true},
+		"unlink": {effect: Deletes}, "rmtree": {effect: Deletes, tree: true}, "rmdir": {effect: Deletes, tree: true, common: true},
+		"delete": {effect: Deletes, common: true}, "remove_tree": {effect: Deletes, tree: true},
+		"chmod":  {effect: Modes, common: true},
+		"rename": {effect: Moves, tree: true, common: true}, "replace": {effect: Moves, tree: true, common: true}, "move": {effect: Moves, tree: true, common: true},
+	}
+})
 
-// run reads the program from its first token to its last.
-func (p *program) run() []codeWrite {
-	var out []codeWrite
+// Changes are the files that the program changes, as far as it names them.
+func (p *Program) Changes() []Change {
+	var out []Change
 	for pass := range 2 {
 		out = nil
 		for i := range p.toks {
@@ -88,7 +104,7 @@ func (p *program) run() []codeWrite {
 }
 
 // assigns follows an assignment, a loop or a block that gets its values.
-func (p *program) assigns(i int, early bool) {
+func (p *Program) assigns(i int, early bool) {
 	t := &p.toks[i]
 	if t.kind == nameToken && t.text == "for" || t.text == "foreach" && t.kind == nameToken {
 		p.loop(i)
@@ -131,7 +147,7 @@ func (p *program) assigns(i int, early bool) {
 			values = p.eval(right[k].from, right[k].to)
 		case len(names) > 1:
 			values = unknownValue
-		case len(right) > 0 && p.lang == javascript:
+		case len(right) > 0 && p.lang == JavaScript:
 			values = p.eval(right[0].from, right[0].to)
 		default:
 			values = p.list(i+1, to)
@@ -151,7 +167,7 @@ func (p *program) assigns(i int, early bool) {
 }
 
 // statementEnd is the token behind an expression that begins at from.
-func (p *program) statementEnd(from int) int {
+func (p *Program) statementEnd(from int) int {
 	for i := from; i < len(p.toks); i++ {
 		if p.steps--; p.steps < 0 {
 			return i
@@ -174,10 +190,10 @@ func (p *program) statementEnd(from int) int {
 }
 
 // loop binds the variable of a for to the elements of its list.
-func (p *program) loop(i int) {
+func (p *Program) loop(i int) {
 	j := i + 1
 	to := p.statementEnd(j)
-	if p.is(j, "(") && p.lang == javascript {
+	if p.is(j, "(") && p.lang == JavaScript {
 		j, to = j+1, p.end(j)
 	}
 	for p.word(j, "const", "let", "var", "my", "our") {
@@ -194,7 +210,7 @@ func (p *program) loop(i int) {
 		return
 	case p.word(j, "in", "of"):
 		j++
-	case p.lang != perl:
+	case p.lang != Perl:
 		return
 	}
 	for end := j; end < to; end++ {
@@ -210,7 +226,7 @@ func (p *program) loop(i int) {
 }
 
 // block binds the parameter of a function that is called with each element.
-func (p *program) block(i int) {
+func (p *Program) block(i int) {
 	values := p.eval(p.termStart(i-1), i-1)
 	j := i + 1
 	for j < len(p.toks) && j < i+5 {
@@ -223,7 +239,7 @@ func (p *program) block(i int) {
 }
 
 // termStart is the first token of the term that ends before the token at i.
-func (p *program) termStart(i int) int {
+func (p *Program) termStart(i int) int {
 	for i > 0 && p.steps > 0 {
 		p.steps--
 		j := i - 1
@@ -252,11 +268,11 @@ func (p *program) termStart(i int) int {
 }
 
 // arguments of the call whose name stands at i, with or without parentheses.
-func (p *program) callArgs(i int) ([]argument, bool) {
+func (p *Program) callArgs(i int) ([]argument, bool) {
 	if p.is(i+1, "(") {
 		return p.split(i+2, p.end(i+1)), true
 	}
-	if p.lang != ruby && p.lang != perl && p.lang != lua || i+1 >= len(p.toks) || p.toks[i+1].line || p.toks[i+1].kind == signToken {
+	if p.lang != Ruby && p.lang != Perl && p.lang != Lua || i+1 >= len(p.toks) || p.toks[i+1].line || p.toks[i+1].kind == signToken {
 		return nil, false
 	}
 	to := p.statementEnd(i + 1)
@@ -271,7 +287,7 @@ func (p *program) callArgs(i int) ([]argument, bool) {
 }
 
 // writesAt are the files that the call at token i changes.
-func (p *program) writesAt(i int) []codeWrite {
+func (p *Program) writesAt(i int) []Change {
 	t := &p.toks[i]
 	if t.kind != nameToken || p.word(i-1, "def", "function", "sub") {
 		return nil
@@ -281,15 +297,15 @@ func (p *program) writesAt(i int) []codeWrite {
 	if other, ok := p.alias[name]; ok && !method {
 		name = other
 	}
-	w, known := writers[name]
-	_, on := pathMethods[name]
+	w, known := writers()[name]
+	_, on := pathMethods()[name]
 	if !known && !on && !p.is(i+1, "(") && name != "open" && name != "sysopen" && name != "new" {
 		return nil
 	}
 	args, called := p.callArgs(i)
 	if !called {
 		if known && !w.common && name != "unlink" && !method && !p.is(i+1, "=") {
-			return []codeWrite{{values: unknownValue, effect: w.effect}} // handed on under another name
+			return []Change{{Names: unknownValue, Effect: w.effect}} // handed on under another name
 		}
 		return nil
 	}
@@ -308,22 +324,22 @@ func (p *program) writesAt(i int) []codeWrite {
 			receiver = "require"
 		}
 	}
-	module := !method || fileModules[receiver]
+	module := !method || fileModules()[receiver]
 	if name == "open" || name == "fopen" || name == "openSync" || name == "sysopen" || module && name == "new" && receiver == "File" || name == "ZipFile" || name == "gzopen" || name == "FileIO" {
 		return p.opens(i, name, module, method, args)
 	}
 	if name == "input" && receiver == "fileinput" {
 		for _, a := range args {
 			if a.name == "inplace" && len(args) > 0 {
-				return []codeWrite{{values: p.eval(args[0].from, args[0].to)}}
+				return []Change{{Names: p.eval(args[0].from, args[0].to)}}
 			}
 		}
 	}
-	if m, ok := pathMethods[name]; ok && !module {
+	if m, ok := pathMethods()[name]; ok && !module {
 		on := p.eval(p.termStart(i-1), i-1)
 		positional := slices.DeleteFunc(slices.Clone(args), func(a argument) bool { return a.name != "" })
 		switch {
-		case m.effect == moves && (len(positional) != 1 || isUnknown(on)):
+		case m.effect == Moves && (len(positional) != 1 || isUnknown(on)):
 			if !known || w.common {
 				return nil
 			}
@@ -331,9 +347,9 @@ func (p *program) writesAt(i int) []codeWrite {
 			return nil
 		case name == "unlink" && len(positional) > 0:
 		default:
-			out := []codeWrite{{on, m.effect, m.tree}}
-			if m.effect == moves {
-				out = append(out, codeWrite{p.eval(positional[0].from, positional[0].to), writes, true})
+			out := []Change{{on, m.effect, m.tree}}
+			if m.effect == Moves {
+				out = append(out, Change{p.eval(positional[0].from, positional[0].to), Writes, true})
 			}
 			return out
 		}
@@ -342,7 +358,7 @@ func (p *program) writesAt(i int) []codeWrite {
 		if len(args) > 1 && !p.harmless(i) {
 			// Another name for open: its second argument says so.
 			if a := args[1]; a.to == a.from+1 && p.toks[a.from].kind == stringToken && writeMode(p.toks[a.from].text) {
-				return []codeWrite{{values: p.eval(args[0].from, args[0].to)}}
+				return []Change{{Names: p.eval(args[0].from, args[0].to)}}
 			}
 		}
 		return nil
@@ -363,7 +379,7 @@ func (p *program) writesAt(i int) []codeWrite {
 		}
 		return nil, false
 	}
-	var out []codeWrite
+	var out []Change
 	indices := w.args
 	if indices == nil {
 		for k := range args {
@@ -376,18 +392,18 @@ func (p *program) writesAt(i int) []codeWrite {
 			continue
 		}
 		e := w.effect
-		if e == moves && k > 0 {
-			e = writes
+		if e == Moves && k > 0 {
+			e = Writes
 		}
-		if w.effect == modes && isUnknown(values) {
+		if w.effect == Modes && isUnknown(values) {
 			continue // the mode
 		}
 		if w.into && n == 1 {
 			if from, ok := value(0); ok && !isUnknown(from) {
-				out = append(out, codeWrite{values: cross(values, each(from, base), joined)})
+				out = append(out, Change{Names: cross(values, each(from, base), joined)})
 			}
 		}
-		out = append(out, codeWrite{values, e, w.tree})
+		out = append(out, Change{values, e, w.tree})
 	}
 	return out
 }
@@ -403,7 +419,7 @@ func writeMode(s string) bool {
 }
 
 // opens is the file that a call opens for writing.
-func (p *program) opens(i int, name string, module, method bool, args []argument) []codeWrite {
+func (p *Program) opens(i int, name string, module, method bool, args []argument) []Change {
 	var file, mode *argument
 	var positional []*argument
 	for k := range args {
@@ -423,7 +439,7 @@ func (p *program) opens(i int, name string, module, method bool, args []argument
 		return nil
 	}
 	switch {
-	case p.lang == perl && !method:
+	case p.lang == Perl && !method:
 		return p.perlOpens(name, positional)
 	case method && !module:
 		// A path's own open takes the mode alone.
@@ -437,7 +453,7 @@ func (p *program) opens(i int, name string, module, method bool, args []argument
 		if isUnknown(on) && at(1) != nil {
 			on = p.eval(at(0).from, at(0).to)
 		}
-		return []codeWrite{{values: on}}
+		return []Change{{Names: on}}
 	}
 	if file == nil {
 		file = at(0)
@@ -448,11 +464,11 @@ func (p *program) opens(i int, name string, module, method bool, args []argument
 	if file == nil || mode == nil || !p.opensToWrite(mode) {
 		return nil
 	}
-	return []codeWrite{{values: p.eval(file.from, file.to)}}
+	return []Change{{Names: p.eval(file.from, file.to)}}
 }
 
 // opensToWrite reports a mode that is not one for reading only.
-func (p *program) opensToWrite(a *argument) bool {
+func (p *Program) opensToWrite(a *argument) bool {
 	reads := false
 	for j := a.from; j < a.to; j++ {
 		switch t := p.toks[j]; t.kind {
@@ -480,27 +496,27 @@ func (p *program) opensToWrite(a *argument) bool {
 }
 
 // perlOpens reads Perl's open: with the mode before the name, or in front of it.
-func (p *program) perlOpens(name string, args []*argument) []codeWrite {
+func (p *Program) perlOpens(name string, args []*argument) []Change {
 	if len(args) < 2 {
 		return nil
 	}
 	if name == "sysopen" {
 		if len(args) > 2 && p.opensToWrite(args[2]) {
-			return []codeWrite{{values: p.eval(args[1].from, args[1].to)}}
+			return []Change{{Names: p.eval(args[1].from, args[1].to)}}
 		}
 		return nil
 	}
-	var out []codeWrite
+	var out []Change
 	for _, mode := range p.eval(args[1].from, args[1].to) {
 		sign := strings.TrimLeft(mode, " ")
 		if len(args) > 2 {
-			if strings.ContainsAny(sign, ">+") || sign == anything {
-				out = append(out, codeWrite{values: p.eval(args[2].from, args[2].to)})
+			if strings.ContainsAny(sign, ">+") || sign == Anything {
+				out = append(out, Change{Names: p.eval(args[2].from, args[2].to)})
 			}
 			continue
 		}
 		if rest := strings.TrimLeft(sign, "+<> "); strings.ContainsAny(sign[:len(sign)-len(rest)], ">+") {
-			out = append(out, codeWrite{values: []string{rest}})
+			out = append(out, Change{Names: []string{rest}})
 		}
 	}
 	return out

@@ -1,4 +1,4 @@
-package guards
+package scriptfiles
 
 import (
 	"slices"
@@ -33,36 +33,36 @@ type piece struct {
 	code bool
 }
 
-// A language says how a program is read, as far as it matters for the files that
+// A Language says how a program is read, as far as it matters for the files that
 // it names.
-type language int
+type Language int
 
 const (
-	python language = iota
-	javascript
-	perl
-	ruby
-	php
-	lua
-	otherLanguage
+	Python Language = iota
+	JavaScript
+	Perl
+	Ruby
+	PHP
+	Lua
+	Other
 )
 
-func languageOf(program string) language {
+func LanguageOf(program string) Language {
 	switch program {
 	case "node", "nodejs", "deno", "bun":
-		return javascript
+		return JavaScript
 	case "perl":
-		return perl
+		return Perl
 	case "ruby":
-		return ruby
+		return Ruby
 	case "php":
-		return php
+		return PHP
 	case "lua":
-		return lua
+		return Lua
 	case "osascript", "Rscript", "tclsh":
-		return otherLanguage
+		return Other
 	}
-	return python
+	return Python
 }
 
 // maxTokens bounds the tokens of one program that are looked at.
@@ -70,7 +70,7 @@ const maxTokens = 200_000
 
 // codeTokens splits a program. ok is false where its strings do not end, so that the
 // tokens mean little.
-func codeTokens(src string, lang language) (out []codeToken, ok bool) {
+func codeTokens(src string, lang Language) (out []codeToken, ok bool) {
 	l := &lexer{src: src, lang: lang, ok: true, line: true}
 	l.run()
 	return l.out, l.ok
@@ -78,7 +78,7 @@ func codeTokens(src string, lang language) (out []codeToken, ok bool) {
 
 type lexer struct {
 	src    string
-	lang   language
+	lang   Language
 	i      int
 	out    []codeToken
 	open   []int
@@ -124,7 +124,7 @@ func (l *lexer) comment() bool {
 		return true
 	}
 	switch l.lang {
-	case javascript, php:
+	case JavaScript, PHP:
 		if l.at("/*") {
 			if n := strings.Index(l.src[l.i+2:], "*/"); n >= 0 {
 				l.i += n + 4
@@ -133,20 +133,20 @@ func (l *lexer) comment() bool {
 			}
 			return true
 		}
-		if l.at("//") || l.lang == php && l.at("#") {
+		if l.at("//") || l.lang == PHP && l.at("#") {
 			return line()
 		}
-	case lua:
+	case Lua:
 		if l.at("--") {
 			return line()
 		}
-	case otherLanguage:
+	case Other:
 		if l.at("# ") || l.at("#\n") {
 			return line()
 		}
 	default:
 		// In Perl $#list and s#a#b# are none.
-		if l.at("#") && (l.lang != perl || l.i == 0 || strings.IndexByte(" \t\n;{}", l.src[l.i-1]) >= 0) {
+		if l.at("#") && (l.lang != Perl || l.i == 0 || strings.IndexByte(" \t\n;{}", l.src[l.i-1]) >= 0) {
 			return line()
 		}
 	}
@@ -169,16 +169,16 @@ func (l *lexer) run() {
 			l.i++
 		case l.comment():
 		case b == '"' || b == '\'' || b == '`':
-			l.quoted(false, b == '"' && l.lang != python && l.lang != javascript && l.lang != lua || b == '`')
+			l.quoted(false, b == '"' && l.lang != Python && l.lang != JavaScript && l.lang != Lua || b == '`')
 		case b >= '0' && b <= '9':
 			from := l.i
 			for l.i < len(l.src) && (isNameByte(l.src[l.i])) {
 				l.i++
 			}
 			l.emit(numberToken, l.src[from:l.i])
-		case isNameByte(b), b == '$', b == '@' && l.lang != python:
+		case isNameByte(b), b == '$', b == '@' && l.lang != Python:
 			l.name()
-		case l.lang == ruby && b == '%' && l.percent():
+		case l.lang == Ruby && b == '%' && l.percent():
 		case b == '/' && l.regexp():
 		default:
 			l.sign()
@@ -191,7 +191,7 @@ func (l *lexer) name() {
 	if b := l.src[l.i]; b == '$' || b == '@' {
 		l.i++
 		if l.i >= len(l.src) || !isNameByte(l.src[l.i]) {
-			if l.lang == javascript {
+			if l.lang == JavaScript {
 				l.emit(nameToken, "$")
 			}
 			return
@@ -201,7 +201,7 @@ func (l *lexer) name() {
 	for l.i < len(l.src) && isNameByte(l.src[l.i]) {
 		l.i++
 	}
-	if l.lang == ruby && l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') {
+	if l.lang == Ruby && l.i < len(l.src) && (l.src[l.i] == '?' || l.src[l.i] == '!') {
 		l.i++
 	}
 	name := l.src[from:l.i]
@@ -209,16 +209,16 @@ func (l *lexer) name() {
 	if l.i < len(l.src) {
 		next = l.src[l.i]
 	}
-	if l.lang == python && (next == '"' || next == '\'') && len(name) <= 2 && strings.Trim(strings.ToLower(name), "rbfu") == "" {
+	if l.lang == Python && (next == '"' || next == '\'') && len(name) <= 2 && strings.Trim(strings.ToLower(name), "rbfu") == "" {
 		low := strings.ToLower(name)
 		l.quoted(strings.Contains(low, "r"), strings.Contains(low, "f"))
 		return
 	}
-	if l.lang == perl && from > 0 && (l.src[from-1] == '$' || l.src[from-1] == '@') {
+	if l.lang == Perl && from > 0 && (l.src[from-1] == '$' || l.src[from-1] == '@') {
 		l.emit(nameToken, name)
 		return
 	}
-	if l.lang == perl && l.perlQuote(name) {
+	if l.lang == Perl && l.perlQuote(name) {
 		return
 	}
 	l.emit(nameToken, name)
@@ -264,7 +264,7 @@ func (l *lexer) perlQuote(name string) bool {
 		t := l.emit(stringToken, text)
 		t.words = name == "qw"
 		if name == "qq" {
-			t.pieces = pieces(text, perl)
+			t.pieces = pieces(text, Perl)
 		}
 	}
 	return true
@@ -286,7 +286,7 @@ func (l *lexer) percent() bool {
 	}
 	l.i = end
 	t := l.emit(stringToken, text)
-	t.words, t.pieces = words, pieces(text, ruby)
+	t.words, t.pieces = words, pieces(text, Ruby)
 	return true
 }
 
@@ -328,7 +328,7 @@ func delimited(src string, i int) (string, int) {
 
 // regexp passes over a regular expression, where one can stand.
 func (l *lexer) regexp() bool {
-	if l.lang != javascript && l.lang != ruby && l.lang != perl {
+	if l.lang != JavaScript && l.lang != Ruby && l.lang != Perl {
 		return false
 	}
 	if n := len(l.out); n > 0 {
@@ -383,7 +383,7 @@ func (l *lexer) sign() {
 // quoted reads a string in quotes.
 func (l *lexer) quoted(raw, values bool) {
 	quote := l.src[l.i : l.i+1]
-	if l.lang == python && l.at(strings.Repeat(quote, 3)) {
+	if l.lang == Python && l.at(strings.Repeat(quote, 3)) {
 		quote = strings.Repeat(quote, 3)
 	}
 	from := l.i + len(quote)
@@ -391,7 +391,7 @@ func (l *lexer) quoted(raw, values bool) {
 		switch {
 		case l.src[j] == '\\':
 			j++
-		case l.src[j] == '\n' && l.lang == python && len(quote) == 1:
+		case l.src[j] == '\n' && l.lang == Python && len(quote) == 1:
 			l.broken(from)
 			return
 		case strings.HasPrefix(l.src[j:], quote):
@@ -453,7 +453,7 @@ func unescape(s string) string {
 }
 
 // pieces parts a string at the values that stand in it; nil if there are none.
-func pieces(s string, lang language) []piece {
+func pieces(s string, lang Language) []piece {
 	var out []piece
 	last := 0
 	add := func(from, to int, code string) {
@@ -466,19 +466,19 @@ func pieces(s string, lang language) []piece {
 	for i := 0; i < len(s); i++ {
 		head := ""
 		switch {
-		case lang == python && s[i] == '{':
+		case lang == Python && s[i] == '{':
 			if i+1 < len(s) && s[i+1] == '{' {
 				i++
 				continue
 			}
 			head = "{"
-		case lang == ruby && strings.HasPrefix(s[i:], "#{"):
+		case lang == Ruby && strings.HasPrefix(s[i:], "#{"):
 			head = "#{"
-		case lang == php && strings.HasPrefix(s[i:], "{$"):
+		case lang == PHP && strings.HasPrefix(s[i:], "{$"):
 			head = "{"
-		case lang == javascript && strings.HasPrefix(s[i:], "${"), (lang == perl || lang == php) && strings.HasPrefix(s[i:], "${"):
+		case lang == JavaScript && strings.HasPrefix(s[i:], "${"), (lang == Perl || lang == PHP) && strings.HasPrefix(s[i:], "${"):
 			head = "${"
-		case (lang == perl || lang == php) && (s[i] == '$' || s[i] == '@') && i+1 < len(s) && isNameByte(s[i+1]):
+		case (lang == Perl || lang == PHP) && (s[i] == '$' || s[i] == '@') && i+1 < len(s) && isNameByte(s[i+1]):
 			j := i + 1
 			for j < len(s) && isNameByte(s[j]) {
 				j++
@@ -498,7 +498,7 @@ func pieces(s string, lang language) []piece {
 		if end < 0 {
 			break
 		}
-		if lang == python {
+		if lang == Python {
 			code, _, _ = strings.Cut(code, "!")
 			if !strings.ContainsAny(code, "[(") {
 				code, _, _ = strings.Cut(code, ":")
