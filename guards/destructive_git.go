@@ -253,7 +253,7 @@ func (c *Call) maker() (kind string, by *Call) {
 			continue
 		}
 		if c.Place.Unknown {
-			if e.Dir == c.Dir {
+			if kind == "worktree" && inNewDir(e.Git.Operands[0]) {
 				return kind, e
 			}
 			continue
@@ -765,6 +765,15 @@ func (c *Call) pushLoss() []Finding {
 	if c.Git.On("prune") {
 		return deny(loss("git push --prune", "deletes the branches of the remote that are not here", others, "Delete a branch by name, after a look at what it holds"))
 	}
+	if p.forced && !p.leased && c.history().unsure {
+		head := len(c.Git.Operands) < 2
+		for _, r := range p.refs {
+			head = head || (r.src == "HEAD" || r.src == "@") && r.dst == ""
+		}
+		if head {
+			return loss("git push "+forceWord(&p), "rewrites a branch, and it is not known which", others, "Name it: `git push --force-with-lease origin my-change`")
+		}
+	}
 	for _, r := range c.expandRefs(&p) {
 		if r.deletes {
 			if f := c.remoteDeletion(&p, r, isDefault); f != nil {
@@ -776,9 +785,6 @@ func (c *Call) pushLoss() []Finding {
 			continue
 		}
 		dst := c.target(r)
-		if c.history().unsure && !p.leased && (len(c.Git.Operands) < 2 || r.src == "HEAD" && r.dst == "") {
-			return loss("git push "+forceWord(&p), "rewrites a branch, and it is not known which", others, "Name it: `git push --force-with-lease origin my-change`")
-		}
 		if dst == "" || !isDefault(dst) {
 			continue
 		}

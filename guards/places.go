@@ -131,7 +131,11 @@ func (c *Call) printedPath(from []*shellcmd.Command) (string, bool) {
 		}
 	case "realpath", "readlink":
 		if p, ok := operand(); ok && (isAbs(p) || isAbs(dir)) {
-			return join(dir, p), true
+			p = join(dir, p)
+			if real, ok := c.linkedOnLine(p); ok {
+				p = real
+			}
+			return clean(c.run.world.Resolve(p)), true
 		}
 	}
 	return "", false

@@ -92,7 +92,8 @@ type history struct {
 	dir  string // of the command that asks
 	head string // branch that a checkout or switch went to; empty: none did
 	last string // the branch before that; empty: not known
-	// unsure is set when a switch stands in a branch that need not be taken.
+	// unsure is set when a switch stands in a branch that need not be taken, or
+	// the line does not tell where it leads.
 	unsure bool
 	// tips are branches that moved ("" is the branch that HEAD was on first): to
 	// a revision as seen before the line, or to nowhere that is known.
@@ -380,13 +381,14 @@ func (h *history) checkout(e *Call, to string) {
 			return
 		}
 	}
-	if to == "" || len(g.Operands) != 1 || g.Dashes == 0 {
+	if len(g.Operands) != 1 || g.Dashes == 0 {
 		h.index = h.index || len(g.Operands) > 0
 		return
 	}
-	if !g.Operands[0].Static {
-		if g.Name == "switch" || !g.Operands[0].Glob {
+	if w := g.Operands[0]; !w.Static {
+		if g.Name == "switch" || !w.Glob {
 			h.switchTo(e, elsewhere)
+			h.unsure = true
 		}
 		return
 	}
