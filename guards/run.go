@@ -1,6 +1,7 @@
 package guards
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -130,6 +131,8 @@ type Report struct {
 	Verdict Verdict
 	Input   *Input
 	Guards  []*Guard // those that were switched on
+	// Failures say which guards panicked, and with what.
+	Failures []string
 
 	seen map[string]bool
 }
@@ -208,19 +211,26 @@ func Run(in *Input, all []*Guard, world World) *Report {
 		}
 	}
 	if in.Command != "" {
-		rep.Line = shellcmd.Parse(in.Command, shellcmd.Options{
-			Dir: in.Dir, Dialect: in.Dialect, Env: in.Getenv, FS: world,
+		r.contain(rep, "the parser", func() {
+			rep.Line = shellcmd.Parse(in.Command, shellcmd.Options{
+				Dir: in.Dir, Dialect: in.Dialect, Env: in.Getenv, FS: world,
+			})
+			r.add(rep.Line.Commands, nil, nil, 0)
 		})
-		r.add(rep.Line.Commands, nil, nil, 0)
+		if rep.Line == nil {
+			rep.Line = &shellcmd.Line{Source: in.Command, Limited: true}
+		}
 	}
 	rep.Calls = r.calls
 	for _, g := range rep.Guards {
 		if g.CheckLine == nil || rep.Line == nil {
 			continue
 		}
-		for _, f := range g.CheckLine(rep.Line) {
-			rep.add(r.result(g, nil, f))
-		}
+		r.contain(rep, g.Name, func() {
+			for _, f := range g.CheckLine(rep.Line) {
+				rep.add(r.result(g, nil, f))
+			}
+		})
 	}
 	for _, c := range r.calls {
 		if c.trivial() {
@@ -230,9 +240,11 @@ func Run(in *Input, all []*Guard, world World) *Report {
 			if g.Check == nil || !wants(g, c) {
 				continue
 			}
-			for _, f := range g.Check(c) {
-				rep.add(r.result(g, c, f))
-			}
+			r.contain(rep, g.Name, func() {
+				for _, f := range g.Check(c) {
+					rep.add(r.result(g, c, f))
+				}
+			})
 		}
 	}
 	for i := range in.Writes {
@@ -242,9 +254,11 @@ func Run(in *Input, all []*Guard, world World) *Report {
 			if g.CheckWrite == nil {
 				continue
 			}
-			for _, f := range g.CheckWrite(w) {
-				rep.add(r.result(g, nil, f))
-			}
+			r.contain(rep, g.Name, func() {
+				for _, f := range g.CheckWrite(w) {
+					rep.add(r.result(g, nil, f))
+				}
+			})
 		}
 	}
 	r.judgeUnseen(rep)
@@ -252,24 +266,41 @@ func Run(in *Input, all []*Guard, world World) *Report {
 	return rep
 }
 
+// contain runs a part of the judgement. Where it panics the other parts are no
+// less true, and what it did not see is asked about.
+func (r *run) contain(rep *Report, part string, f func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			rep.Failures = append(rep.Failures, fmt.Sprintf("%s: %v", part, v))
+		}
+	}()
+	f()
+}
+
 // judgeUnseen asks about a line of which a part could not be looked at: what
 // stands in that part may lose work, and no guard has said so.
 func (r *run) judgeUnseen(rep *Report) {
-	world, ok := r.world.(interface{ Exhausted() bool })
-	if rep.Line == nil || rep.Verdict > Pass || r.texts >= 0 && r.steps >= 0 && !(ok && world.Exhausted()) {
+	f := Finding{Verdict: Ask, Why: "what it does cannot be told for sure", Fix: "Split it into several commands"}
+	world, bounded := r.world.(interface{ Exhausted() bool })
+	switch {
+	case rep.Verdict > Pass:
+		return
+	case len(rep.Failures) > 0:
+		f.Found = "a command that could not be read to its end"
+	case r.texts < 0 || r.steps < 0 || bounded && world.Exhausted():
+		f.Found = "a line that asks for more of files and repositories than is looked at for one command"
+	default:
 		return
 	}
-	i := slices.IndexFunc(rep.Guards, func(g *Guard) bool { return g.Name == Destructive.Name })
-	if i < 0 {
+	for _, g := range rep.Guards {
+		if g.Name == Destructive.Name {
+			rep.add(r.result(g, nil, f))
+			return
+		}
+	}
+	if rep.Line != nil {
 		rep.Line.Limited = true
-		return
 	}
-	rep.add(r.result(rep.Guards[i], nil, Finding{
-		Verdict: Ask,
-		Found:   "a line that asks for more of files and repositories than is looked at for one command",
-		Why:     "what the rest of it does cannot be told",
-		Fix:     "Split it into several commands",
-	}))
 }
 
 // maxTexts bounds what is read of the messages and files that a line names, in

@@ -251,3 +251,36 @@ func FuzzRun(f *testing.F) {
 		}
 	})
 }
+
+func TestFailedGuardHidesNothing(t *testing.T) {
+	broken := &guards.Guard{Name: "broken", Default: guards.Deny, Check: func(*guards.Call) []guards.Finding { panic("index out of range") }}
+	for _, all := range [][]*guards.Guard{append([]*guards.Guard{broken}, guards.Bundled()...), append(guards.Bundled(), broken)} {
+		for command, want := range map[string]guards.Verdict{"git commit -n": guards.Deny, "git status": guards.Ask, "rm -rf /": guards.Deny} {
+			rep := guards.Run(&guards.Input{Command: command, Dir: "/work/project", Getenv: func(string) (string, bool) { return "", false }}, all, nowhere{})
+			if rep.Verdict != want || len(rep.Failures) == 0 {
+				t.Errorf("%s: %v with failures %q, want %v", command, rep.Verdict, rep.Failures, want)
+			}
+		}
+	}
+}
+
+// busy is a world that has refused answers.
+type busy struct{ nowhere }
+
+func (busy) Exhausted() bool { return true }
+
+func TestUnseenIsAsked(t *testing.T) {
+	getenv := func(string) (string, bool) { return "", false }
+	rep := guards.Run(&guards.Input{Command: "git update-ref -d refs/heads/x", Dir: "/work/project", Getenv: getenv}, guards.Bundled(), busy{})
+	if rep.Verdict != guards.Ask {
+		t.Errorf("a world that refused answers: %v, want ask", rep.Verdict)
+	}
+	// One text that thousands of commands name.
+	line := "cat > m <<'E'\n" + strings.Repeat("true\n", 20_000) + "E\n" + strings.Repeat("git commit -F m; ", 5_000)
+	if rep := judge(line); rep.Verdict != guards.Ask {
+		t.Errorf("a text named too often: %v, want ask", rep.Verdict)
+	}
+	if rep := judge("cat > m <<'E'\n" + strings.Repeat("true\n", 200_000) + "E\ngit commit -F m"); rep.Verdict != guards.Pass {
+		t.Errorf("one long message: %v, want pass: %s", rep.Verdict, rep.Reason(rep.Verdict))
+	}
+}

@@ -105,6 +105,9 @@ func judge(p *cli.Process, opt *Options, ev *hookio.Event) (d hookio.Decision, o
 		in.Writes = append(in.Writes, guards.Write{Path: f, Tool: ev.Tool})
 	}
 	rep := guards.Run(in, s.all, s.world)
+	for _, f := range rep.Failures {
+		p.Debugf("guard failed: %s", f)
+	}
 	s.log(ev, rep)
 	d = decision(rep)
 	if rep.Line != nil && rep.Line.Limited && d.Verdict == hookio.Pass {

@@ -135,7 +135,7 @@ func (p *Program) assigns(i int, early bool) {
 	to := p.statementEnd(i + 1)
 	names := []string{p.toks[i-1].text}
 	at := i - 1
-	for p.is(at-1, ",") && at >= 2 && p.toks[at-2].kind == nameToken {
+	for p.is(at-1, ",") && at >= 2 && p.toks[at-2].kind == nameToken && len(names) < maxValues {
 		names = append([]string{p.toks[at-2].text}, names...)
 		at -= 2
 	}
@@ -158,7 +158,7 @@ func (p *Program) assigns(i int, early bool) {
 		}
 		switch old, known := p.vars[name]; {
 		case t.text == "+=" || t.text == ".=":
-			values = cross(p.variable(name), values, concat)
+			values = p.cross(p.variable(name), values, concat)
 		case known && (early || p.toks[first].open >= 0 || p.toks[first].line && p.toks[first].indent || t.text[0] != '='):
 			values = union(old, values) // in a branch: the other one counts too
 		}
@@ -312,6 +312,7 @@ func (p *Program) writesAt(i int) []Change {
 	receiver := ""
 	if method {
 		switch j := i - 2; {
+		case j < 0:
 		case p.toks[j].kind == nameToken:
 			receiver = p.toks[j].text
 		case p.is(j, ")") && p.toks[j].match > 0 && p.toks[p.toks[j].match-1].kind == nameToken:
@@ -355,7 +356,7 @@ func (p *Program) writesAt(i int) []Change {
 		}
 	}
 	if !known || w.common && !module {
-		if len(args) > 1 && !p.harmless(i) {
+		if len(args) > 1 && !p.harmless(i) && !p.isPathModule(receiver) {
 			// Another name for open: its second argument says so.
 			if a := args[1]; a.to == a.from+1 && p.toks[a.from].kind == stringToken && writeMode(p.toks[a.from].text) {
 				return []Change{{Names: p.eval(args[0].from, args[0].to)}}
@@ -400,7 +401,7 @@ func (p *Program) writesAt(i int) []Change {
 		}
 		if w.into && n == 1 {
 			if from, ok := value(0); ok && !isUnknown(from) {
-				out = append(out, Change{Names: cross(values, each(from, base), joined)})
+				out = append(out, Change{Names: p.cross(values, each(from, base), joined)})
 			}
 		}
 		out = append(out, Change{values, e, w.tree})

@@ -17,7 +17,7 @@ var programs = []struct {
 	{Python, "p = 'dir' + '/a.txt'\nwith open(p, mode='a') as f: f.write('x')", "dir/a.txt"},
 	{Python, `import os; os.remove(os.path.join("d", "a"))`, "d/a"},
 	{Python, `from pathlib import Path; (Path("d") / "a").write_text("x")`, "d/a"},
-	{Python, `import shutil; shutil.copy("a", "b")`, "b"},
+	{Python, `import shutil; shutil.copy("a", "b")`, "b/a b"},
 	{Python, `text.replace("a.txt", "b.txt")`, ""},
 	{Python, `# open("a", "w")`, ""},
 	{JavaScript, `require("fs").writeFileSync("a.json", "{}")`, "a.json"},

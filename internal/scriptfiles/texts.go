@@ -72,13 +72,13 @@ var readers = sync.OnceValue(func() map[string]bool {
 
 // harmless reports a call whose arguments it only reads.
 func (p *Program) harmless(i int) bool {
-	return i >= 0 && p.toks[i].kind == nameToken && readers()[strings.TrimRight(p.toks[i].text, "?!")]
+	return i >= 0 && i < len(p.toks) && p.toks[i].kind == nameToken && readers()[strings.TrimRight(p.toks[i].text, "?!")]
 }
 
 // loose reports whether a value at token i may become the name of a file that is
 // written: it is not only read, compared, printed or put into a text.
 func (p *Program) loose(i, follow int) bool {
-	if p.steps -= 10; p.steps < -len(p.toks)*20 {
+	if p.steps -= 10; p.Spent() {
 		return true
 	}
 	for _, j := range [...]int{i - 1, i + 1} {
@@ -140,6 +140,9 @@ func (p *Program) loose(i, follow int) bool {
 	j := i
 	for j > 0 && !p.toks[j].line && !p.is(j, ";") && !p.is(j, "=") && !p.is(j, ":=") && !p.is(j, "+=") && !p.is(j, ".=") && !p.word(j, "in", "of", "return", "yield") {
 		j--
+		if p.steps--; p.Spent() {
+			return true
+		}
 	}
 	switch {
 	case p.word(j, "return", "yield"):
@@ -166,6 +169,9 @@ func (p *Program) used(name string, except, follow int) bool {
 	uses := 0
 	p.steps -= len(p.toks) / 2
 	for i := range p.toks {
+		if p.Spent() {
+			return true
+		}
 		if t := &p.toks[i]; t.kind != nameToken || t.text != name || i == except || p.member(i-1) || p.is(i+1, "=") && t.open < 0 {
 			continue
 		}

@@ -71,7 +71,7 @@ const maxTokens = 200_000
 // codeTokens splits a program. ok is false where its strings do not end, so that the
 // tokens mean little.
 func codeTokens(src string, lang Language) (out []codeToken, ok bool) {
-	l := &lexer{src: src, lang: lang, ok: true, line: true}
+	l := &lexer{src: src, lang: lang, ok: true, line: true, looks: 8*len(src) + 10_000}
 	l.run()
 	return l.out, l.ok
 }
@@ -85,6 +85,7 @@ type lexer struct {
 	line   bool
 	indent bool
 	ok     bool
+	looks  int // bytes that may still be looked through for the end of a string
 }
 
 func (l *lexer) emit(kind tokenKind, text string) *codeToken {
@@ -242,7 +243,7 @@ func (l *lexer) perlQuote(name string) bool {
 	if i >= len(l.src) || isNameByte(l.src[i]) || strings.IndexByte(" \t\n,;=)]}>", l.src[i]) >= 0 || l.src[i] == '#' && i > l.i {
 		return false
 	}
-	text, end := delimited(l.src, i)
+	text, end := l.delimited(i)
 	if end < 0 {
 		return false
 	}
@@ -251,9 +252,9 @@ func (l *lexer) perlQuote(name string) bool {
 			for end < len(l.src) && strings.IndexByte(" \t\n", l.src[end]) >= 0 {
 				end++
 			}
-			_, end = delimited(l.src, end)
+			_, end = l.delimited(end)
 		} else {
-			_, end = delimited(l.src, end-1)
+			_, end = l.delimited(end-1)
 		}
 		if end < 0 {
 			return false
@@ -280,7 +281,7 @@ func (l *lexer) percent() bool {
 	if i >= len(l.src) || strings.IndexByte("([{<|!/", l.src[i]) < 0 {
 		return false
 	}
-	text, end := delimited(l.src, i)
+	text, end := l.delimited(i)
 	if end < 0 {
 		return false
 	}
@@ -302,6 +303,21 @@ func closing(b byte) byte {
 		return '>'
 	}
 	return b
+}
+
+// delimited is [delimited] as long as the lexer looks no further than is linear.
+func (l *lexer) delimited(i int) (string, int) {
+	if l.looks < 0 {
+		l.ok = false
+		return "", -1
+	}
+	text, end := delimited(l.src, i)
+	if end < 0 {
+		l.looks -= len(l.src) - i
+	} else {
+		l.looks -= end - i
+	}
+	return text, end
 }
 
 // delimited is the text between the delimiter at i and its partner, and the
@@ -346,7 +362,8 @@ func (l *lexer) regexp() bool {
 		}
 	}
 	class := false
-	for j := l.i + 1; j < len(l.src) && l.src[j] != '\n'; j++ {
+	for j := l.i + 1; j < len(l.src) && l.src[j] != '\n' && l.looks >= 0; j++ {
+		l.looks--
 		switch b := l.src[j]; {
 		case b == '\\':
 			j++
@@ -387,7 +404,8 @@ func (l *lexer) quoted(raw, values bool) {
 		quote = strings.Repeat(quote, 3)
 	}
 	from := l.i + len(quote)
-	for j := from; j < len(l.src); j++ {
+	for j := from; j < len(l.src) && l.looks >= 0; j++ {
+		l.looks--
 		switch {
 		case l.src[j] == '\\':
 			j++
@@ -455,7 +473,7 @@ func unescape(s string) string {
 // pieces parts a string at the values that stand in it; nil if there are none.
 func pieces(s string, lang Language) []piece {
 	var out []piece
-	last := 0
+	last, looks := 0, 8*len(s)
 	add := func(from, to int, code string) {
 		if from > last {
 			out = append(out, piece{text: s[last:from]})
@@ -486,6 +504,8 @@ func pieces(s string, lang Language) []piece {
 			if j < len(s) && (s[j] == '{' || s[j] == '[') {
 				if _, end := delimited(s, j); end > 0 {
 					j = end
+				} else if looks -= len(s) - j; looks < 0 {
+					break
 				}
 			}
 			add(i, j, s[i:j])

@@ -182,10 +182,13 @@ func union(a, b []string) []string {
 }
 
 // cross joins every value of a with every one of b.
-func cross(a, b []string, with func(a, b string) string) []string {
+func (p *Program) cross(a, b []string, with func(a, b string) string) []string {
 	var out []string
 	for _, x := range a {
 		for _, y := range b {
+			if p.steps -= 2 + (len(x)+len(y))/64; p.steps < 0 {
+				return unknownValue
+			}
 			v := with(x, y)
 			if len(v) > maxPathLen {
 				v = Anything
@@ -256,7 +259,7 @@ func (p *Program) eval(from, to int) []string {
 		}
 		values, next := p.operand(i, to)
 		if with != nil && acc != nil {
-			acc = cross(acc, values, with)
+			acc = p.cross(acc, values, with)
 		} else {
 			acc = union(acc, values)
 		}
@@ -280,7 +283,7 @@ func (p *Program) operand(i, to int) (values []string, next int) {
 		values, literal = p.text(t), true
 		for i+1 < to && p.toks[i+1].kind == stringToken && p.lang == Python {
 			i++
-			values = cross(values, p.text(&p.toks[i]), concat)
+			values = p.cross(values, p.text(&p.toks[i]), concat)
 		}
 	case t.kind == nameToken:
 		name = t.text
@@ -333,7 +336,7 @@ func (p *Program) text(t *codeToken) []string {
 		if piece.code {
 			v = p.inner(piece.text)
 		}
-		values = cross(values, v, concat)
+		values = p.cross(values, v, concat)
 	}
 	return values
 }
@@ -438,7 +441,7 @@ func (p *Program) call(name, receiver string, on []string, args []argument, lite
 			if start == nil {
 				start = arg(i)
 			} else {
-				start = cross(start, arg(i), joined)
+				start = p.cross(start, arg(i), joined)
 			}
 		}
 		return start
@@ -483,11 +486,11 @@ func (p *Program) call(name, receiver string, on []string, args []argument, lite
 		}
 		return on
 	case "with_name":
-		return cross(each(on, path.Dir), arg(0), joined)
+		return p.cross(each(on, path.Dir), arg(0), joined)
 	case "with_suffix":
-		return cross(each(on, func(v string) string { return strings.TrimSuffix(v, path.Ext(v)) }), arg(0), concat)
+		return p.cross(each(on, func(v string) string { return strings.TrimSuffix(v, path.Ext(v)) }), arg(0), concat)
 	case "concat":
-		return cross(on, arg(0), concat)
+		return p.cross(on, arg(0), concat)
 	case "dirname":
 		return each(arg(0), path.Dir)
 	case "basename":
@@ -516,7 +519,7 @@ func (p *Program) call(name, receiver string, on []string, args []argument, lite
 		}
 		return path1(nil)
 	case "iterdir", "children", "each_child":
-		return cross(on, unknownValue, joined)
+		return p.cross(on, unknownValue, joined)
 	case "shift":
 		if receiver == "" || receiver == "ARGV" {
 			return p.arguments()
@@ -538,7 +541,7 @@ func (p *Program) chain(items []argument, between string) []string {
 			out = v
 			continue
 		}
-		out = cross(out, v, func(a, b string) string { return a + between + b })
+		out = p.cross(out, v, func(a, b string) string { return a + between + b })
 	}
 	return out
 }
