@@ -15,7 +15,7 @@ var Credentials = Guard{
 		What:    "Commands that read private keys and tokens, or hand their directories on whole (tar, cp -r, grep -r, find -exec): ~/.aws, private keys in ~/.ssh, ~/.netrc, gh's hosts.yml, .env files, cloud and package-manager credentials; gh auth token, gh auth status --show-token, git credential fill; an environment (env, printenv) that is piped to a program that sends it away.",
 		Why:     "What a command prints is read by the model and kept in transcripts.",
 		Instead: "Let the tool that needs the secret read it itself, or ask the person.",
-		Limits:  "Off by default: the sandbox and permissions.deny are the real boundary, and no list of names is complete. Files that a program opens by itself are not seen, nor what echo and printf are given by $(<file). Writing a secret file, renaming it, asking whether it has a line (grep -q) and copying it to another secret name pass.",
+		Limits:  "Off by default: the sandbox and permissions.deny are the real boundary, and no list of names is complete. Files that a program opens by itself are not seen. Writing a secret file, renaming it, asking whether it has a line (grep -q) and copying it to another secret name pass.",
 	},
 	Default: Deny,
 	Off:     true,

@@ -291,12 +291,16 @@ func (c *Call) projectRoot() string {
 }
 
 func (c *Call) tempDirs() []string {
+	if c.run.temps != nil {
+		return c.run.temps
+	}
 	dirs := []string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/tmp", "/dev/shm", "/var/folders", "/private/var/folders"}
 	for _, name := range [...]string{"TMPDIR", "TEMP", "TMP"} {
 		if d, ok := c.run.env(name); ok && isAbs(d) && len(d) > 1 {
 			dirs = append(dirs, clean(d))
 		}
 	}
+	c.run.temps = dirs
 	return dirs
 }
 

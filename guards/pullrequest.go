@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 )
@@ -113,14 +114,16 @@ func lines1(lines []string) string {
 
 // publishing are the mutations of GraphQL that publish text, with what each
 // makes. A discussion is judged as an issue.
-var publishing = map[string]string{
-	"createPullRequest": "create", "updatePullRequest": "edit", "revertPullRequest": "create",
-	"createIssue": "create issue", "updateIssue": "edit issue", "createDiscussion": "create issue", "updateDiscussion": "edit issue",
-	"addComment": "comment", "updateIssueComment": "comment", "addDiscussionComment": "comment", "updateDiscussionComment": "comment",
-	"addPullRequestReview": "comment", "submitPullRequestReview": "comment", "updatePullRequestReview": "comment", "dismissPullRequestReview": "comment",
-	"addPullRequestReviewComment": "comment", "updatePullRequestReviewComment": "comment",
-	"addPullRequestReviewThread": "comment", "addPullRequestReviewThreadReply": "comment",
-}
+var publishing = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"createPullRequest": "create", "updatePullRequest": "edit", "revertPullRequest": "create",
+		"createIssue": "create issue", "updateIssue": "edit issue", "createDiscussion": "create issue", "updateDiscussion": "edit issue",
+		"addComment": "comment", "updateIssueComment": "comment", "addDiscussionComment": "comment", "updateDiscussionComment": "comment",
+		"addPullRequestReview": "comment", "submitPullRequestReview": "comment", "updatePullRequestReview": "comment", "dismissPullRequestReview": "comment",
+		"addPullRequestReviewComment": "comment", "updatePullRequestReviewComment": "comment",
+		"addPullRequestReviewThread": "comment", "addPullRequestReviewThreadReply": "comment",
+	}
+})
 
 // apiPosts reads gh api calls that write comments, reviews, titles and bodies.
 func (c *Call) apiPosts(r *apiRequest) []post {
@@ -184,7 +187,7 @@ func (c *Call) graphqlPosts(r *apiRequest) []post {
 	query, values, _ := c.graphql(r)
 	var out []post
 	for name := range identifiers(query) {
-		kind, issue := strings.CutSuffix(publishing[name], " issue")
+		kind, issue := strings.CutSuffix(publishing()[name], " issue")
 		if kind != "" && !slices.ContainsFunc(out, func(p post) bool { return p.kind == kind && p.issue == issue }) {
 			out = append(out, post{kind: kind, issue: issue, body: strings.Join(values, "\n\n")})
 		}

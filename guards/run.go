@@ -158,6 +158,7 @@ type run struct {
 	home     *string                    // as the environment names it; nil: not asked yet
 	homes    []string                   // lower case, links resolved
 	realHome []string                   // home, as given and with links resolved
+	temps    []string                   // temporary directories
 	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected
 	far      map[string]bool            // see plainName
@@ -334,6 +335,11 @@ func (rep *Report) add(res Result) {
 	rep.Verdict = max(rep.Verdict, res.Verdict)
 }
 
+// holdsFile reports a word that holds the content of a file, as in $(<file).
+func holdsFile(w shellcmd.Word) bool {
+	return slices.ContainsFunc(w.Parts, func(p shellcmd.Part) bool { return p.Kind == shellcmd.Other && p.Text != "" })
+}
+
 // trivial reports a command that no guard can object to, whatever its words
 // are: it prints or does nothing. Long lines are made of them.
 func (c *Call) trivial() bool {
@@ -341,7 +347,9 @@ func (c *Call) trivial() bool {
 		return false
 	}
 	switch c.name {
-	case "true", "false", ":", "echo", "printf", "cd", "pwd", "sleep", "exit", "test", "[", "break", "continue", "return", "shift", "wait":
+	case "echo", "printf":
+		return !slices.ContainsFunc(c.Args, holdsFile)
+	case "true", "false", ":", "cd", "pwd", "sleep", "exit", "test", "[", "break", "continue", "return", "shift", "wait":
 		return true
 	}
 	return false

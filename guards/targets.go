@@ -3,6 +3,7 @@ package guards
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"sallyport/internal/shellcmd"
 )
@@ -629,25 +630,29 @@ type outputOption struct {
 	out     []string // of these, those that name the file
 }
 
-var outputOptions = map[string]outputOption{
-	"sort":   {"koStT", []string{"key", "output", "buffer-size", "field-separator", "temporary-directory", "parallel", "batch-size"}, []string{"o", "output"}},
-	"shuf":   {"ino", []string{"input-range", "head-count", "output", "random-source"}, []string{"o", "output"}},
-	"gpg":    {"orRuN", []string{"output", "recipient", "local-user", "homedir", "passphrase", "passphrase-file"}, []string{"o", "output"}},
-	"iconv":  {"fto", []string{"from-code", "to-code", "output"}, []string{"o", "output"}},
-	"pandoc": {"ofrtMV", []string{"output", "from", "to", "template", "metadata"}, []string{"o", "output"}},
-	"aria2c": {"odixsj", []string{"out", "dir"}, []string{"o", "out"}},
-	"http":   {"oapsA", []string{"output", "auth"}, []string{"o", "output"}},
-	"cc":     {"oIDLlxU", nil, []string{"o"}},
-	"go":     {"opC", nil, []string{"o"}},
-	"base64": {"oibw", []string{"output", "input", "wrap"}, []string{"o", "output"}},
-	"strace": {"oepsuaEPSI", []string{"output"}, []string{"o", "output"}},
-	"split":  {"abClnt", nil, nil},
-}
+var outputOptions = sync.OnceValue(func() map[string]outputOption {
+	return map[string]outputOption{
+		"sort":   {"koStT", []string{"key", "output", "buffer-size", "field-separator", "temporary-directory", "parallel", "batch-size"}, []string{"o", "output"}},
+		"shuf":   {"ino", []string{"input-range", "head-count", "output", "random-source"}, []string{"o", "output"}},
+		"gpg":    {"orRuN", []string{"output", "recipient", "local-user", "homedir", "passphrase", "passphrase-file"}, []string{"o", "output"}},
+		"iconv":  {"fto", []string{"from-code", "to-code", "output"}, []string{"o", "output"}},
+		"pandoc": {"ofrtMV", []string{"output", "from", "to", "template", "metadata"}, []string{"o", "output"}},
+		"aria2c": {"odixsj", []string{"out", "dir"}, []string{"o", "out"}},
+		"http":   {"oapsA", []string{"output", "auth"}, []string{"o", "output"}},
+		"cc":     {"oIDLlxU", nil, []string{"o"}},
+		"go":     {"opC", nil, []string{"o"}},
+		"base64": {"oibw", []string{"output", "input", "wrap"}, []string{"o", "output"}},
+		"strace": {"oepsuaEPSI", []string{"output"}, []string{"o", "output"}},
+		"split":  {"abClnt", nil, nil},
+	}
+})
 
 // sameOptions are programs that are called like another one.
-var sameOptions = map[string]string{
-	"gsort": "sort", "gshuf": "shuf", "gpg2": "gpg", "https": "http", "xh": "http", "xhs": "http", "gcc": "cc", "clang": "cc", "g++": "cc", "clang++": "cc", "ld": "cc", "rustc": "cc", "ltrace": "strace",
-}
+var sameOptions = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"gsort": "sort", "gshuf": "shuf", "gpg2": "gpg", "https": "http", "xh": "http", "xhs": "http", "gcc": "cc", "clang": "cc", "g++": "cc", "clang++": "cc", "ld": "cc", "rustc": "cc", "ltrace": "strace",
+	}
+})
 
 // outputFiles are the files that other programs write.
 func (c *Call) outputFiles(name string) []target {
@@ -657,10 +662,10 @@ func (c *Call) outputFiles(name string) []target {
 			out = append(out, target{word: &words[i], path: words[i].Value, effect: e, how: how})
 		}
 	}
-	if other, ok := sameOptions[name]; ok {
+	if other, ok := sameOptions()[name]; ok {
 		name = other
 	}
-	if o, ok := outputOptions[name]; ok {
+	if o, ok := outputOptions()[name]; ok {
 		for _, w := range c.parse(o.letters, o.longs...).values(o.out...) {
 			add(name+" -o", writes, *w)
 		}

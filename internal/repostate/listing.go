@@ -18,8 +18,11 @@ const (
 
 // A listing is what is known of the names in a directory.
 type listing struct {
+	dir   string
 	asked int
 	names map[string]bool // in lower case; nil: not read, or too many
+
+	resolved, here bool // see leadsHere
 }
 
 // lstat is [os.Lstat] that does not ask for what is known to be missing.
@@ -33,18 +36,45 @@ func (w *World) lstat(path string) (os.FileInfo, error) {
 // missing reports a file that is known not to be there.
 func (w *World) missing(path string) bool {
 	dir, name := filepath.Split(path)
+	l := w.listing(dir)
+	return l != nil && l.without(name)
+}
+
+// listing is what is known of a directory, whose name ends in a separator; nil
+// if there are too many.
+func (w *World) listing(dir string) *listing {
+	if w.last != nil && w.last.dir == dir {
+		return w.last
+	}
 	l := w.dirs[dir]
 	if l == nil {
 		if len(w.dirs) >= maxMemo {
-			return false
+			return nil
 		}
-		l = &listing{}
+		l = &listing{dir: dir}
 		w.dirs[dir] = l
 	}
+	w.last = l
+	return l
+}
+
+// without reports a name that is known not to be in the directory.
+func (l *listing) without(name string) bool {
 	if l.asked++; l.asked == listAfter {
-		l.read(dir)
+		l.read(l.dir)
 	}
 	return l.names != nil && listed(name) && !l.names[strings.ToLower(name)]
+}
+
+// leadsHere reports a directory whose name holds no link, and nothing else that
+// another name says shorter.
+func (w *World) leadsHere(l *listing) bool {
+	if !l.resolved {
+		l.resolved = true
+		bare := strings.TrimSuffix(l.dir, string(filepath.Separator))
+		l.here = bare != "" && w.resolveDir(bare) == bare
+	}
+	return l.here
 }
 
 func (l *listing) read(dir string) {

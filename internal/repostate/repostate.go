@@ -46,6 +46,7 @@ type World struct {
 	roots   map[string]answer
 	real    map[string]string
 	dirs    map[string]*listing
+	last    *listing // of dirs: most paths of a line lie in one
 	filters map[string][]string
 	aliases map[string]string // of gh; nil: not read yet
 }
@@ -288,6 +289,11 @@ func (w *World) Resolve(path string) string {
 	if !filepath.IsAbs(path) || len(path) > maxPath {
 		return path
 	}
+	if dir, name := filepath.Split(path); name != "" {
+		if l := w.listing(dir); l != nil && l.without(name) && w.leadsHere(l) {
+			return path
+		}
+	}
 	if real, ok := w.real[path]; ok {
 		return real
 	}
@@ -310,7 +316,10 @@ func (w *World) Resolve(path string) string {
 
 // inResolved is path with the links of its directory followed.
 func (w *World) inResolved(path string) string {
-	dir := filepath.Dir(path)
+	return filepath.Join(w.resolveDir(filepath.Dir(path)), filepath.Base(path))
+}
+
+func (w *World) resolveDir(dir string) string {
 	real, ok := w.real[dir]
 	if !ok {
 		if _, err := w.lstat(dir); os.IsNotExist(err) && dir != filepath.Dir(dir) {
@@ -322,11 +331,7 @@ func (w *World) inResolved(path string) string {
 			w.real[dir] = real
 		}
 	}
-	base := filepath.Base(path)
-	if len(path) == len(real)+1+len(base) && path[:len(real)] == real && os.IsPathSeparator(path[len(real)]) && base != "." && base != ".." {
-		return path // as it is, without a copy
-	}
-	return filepath.Join(real, base)
+	return real
 }
 
 func resolve(path string) string {
