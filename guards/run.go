@@ -141,6 +141,7 @@ type run struct {
 	in    *Input
 	world World
 	calls []*Call
+	slab  []Call // for the next ones
 	seq   map[string]*history
 
 	texts int // bytes of text that may still be read; below 0: there was more
@@ -366,7 +367,12 @@ func (r *run) add(commands []*shellcmd.Command, outer []shellcmd.Assign, via []s
 			with.Assigns = append(slices.Clip(slices.Clone(outer)), cmd.Assigns...)
 			cmd = &with
 		}
-		c := &Call{Command: cmd, run: r, via: via, Index: len(r.calls), name: cmd.Name()}
+		if len(r.slab) == 0 {
+			r.slab = make([]Call, min(4+len(r.calls), 256))
+		}
+		c := &r.slab[0]
+		r.slab = r.slab[1:]
+		*c = Call{Command: cmd, run: r, via: via, Index: len(r.calls), name: cmd.Name()}
 		c.Place = r.place(c)
 		r.calls = append(r.calls, c)
 		switch name := c.name; {

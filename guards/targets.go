@@ -35,38 +35,60 @@ type target struct {
 // the letters and long names that take a value in the next word.
 type args struct {
 	operands []shellcmd.Word
-	flags    map[string][]*shellcmd.Word // the values by letter or long name
+	flags    []flag    // with their values, in order
+	letters  [4]uint64 // those without a value, a set of bytes
 	dashes   bool
+}
+
+// A flag is an option by its letter or long name. value is nil if it has none.
+type flag struct {
+	name  string
+	value *shellcmd.Word
 }
 
 func (a *args) has(names ...string) bool {
 	for _, n := range names {
-		if _, ok := a.flags[n]; ok {
+		if len(n) == 1 && a.letters[n[0]/64]&(1<<(n[0]%64)) != 0 || slices.ContainsFunc(a.flags, func(f flag) bool { return f.name == n }) {
 			return true
 		}
 	}
 	return false
 }
 
-func (a *args) set(name string, value *shellcmd.Word) {
-	if a.flags == nil {
-		a.flags = map[string][]*shellcmd.Word{}
+// onlyHas reports that no option but those of some names is given.
+func (a *args) onlyHas(names ...string) bool {
+	letters := a.letters
+	for _, n := range names {
+		if len(n) == 1 {
+			letters[n[0]/64] &^= 1 << (n[0] % 64)
+		}
 	}
-	a.flags[name] = append(a.flags[name], value)
+	return letters == [4]uint64{} && !slices.ContainsFunc(a.flags, func(f flag) bool { return !slices.Contains(names, f.name) })
+}
+
+func (a *args) set(name string, value *shellcmd.Word) {
+	a.flags = append(a.flags, flag{name, value})
 }
 
 // bare records an option without a value.
 func (a *args) bare(name string) {
-	if !a.has(name) {
-		a.set(name, &shellcmd.Word{Static: true})
+	if len(name) == 1 {
+		a.letters[name[0]/64] |= 1 << (name[0] % 64)
+	} else {
+		a.set(name, nil)
 	}
 }
+
+// noValue is the value of an option that has none.
+var noValue = shellcmd.Word{Static: true}
 
 // values are those of an option under all its names.
 func (a *args) values(names ...string) []*shellcmd.Word {
 	var out []*shellcmd.Word
-	for _, n := range names {
-		out = append(out, a.flags[n]...)
+	for _, f := range a.flags {
+		if f.value != nil && slices.Contains(names, f.name) {
+			out = append(out, f.value)
+		}
 	}
 	return out
 }
@@ -75,8 +97,13 @@ func (a *args) values(names ...string) []*shellcmd.Word {
 // given.
 func (a *args) value(names ...string) (value shellcmd.Word, given bool) {
 	for _, n := range names {
-		if v := a.flags[n]; len(v) > 0 {
-			return *v[len(v)-1], true
+		for _, f := range slices.Backward(a.flags) {
+			if f.name == n && f.value != nil {
+				return *f.value, true
+			}
+		}
+		if a.has(n) {
+			return noValue, true
 		}
 	}
 	return shellcmd.Word{}, false
@@ -967,7 +994,8 @@ func rsyncDeletes(a *args) bool {
 	if a.has("n", "dry-run", "list-only") {
 		return false
 	}
-	for name := range a.flags {
+	for _, f := range a.flags {
+		name := f.name
 		if name == "del" || strings.HasPrefix(name, "delete") && name != "delete-missing-args" {
 			return true
 		}

@@ -89,12 +89,8 @@ func (c *Call) sed(depth int) (string, bool) {
 	if len(scripts) == 0 && len(ops) > 0 {
 		scripts, ops = ops[:1], ops[1:]
 	}
-	for flag := range a.flags {
-		switch flag {
-		case "e", "expression", "E", "r", "regexp-extended", "u", "unbuffered":
-		default:
-			return "", false
-		}
+	if !a.onlyHas("e", "expression", "E", "r", "regexp-extended", "u", "unbuffered") {
+		return "", false
 	}
 	extended := a.has("E", "r", "regexp-extended")
 	text := c.files(ops, depth)
@@ -179,12 +175,8 @@ func (c *Call) grep(depth int) (string, bool) {
 	if len(patterns) == 0 && len(ops) > 0 {
 		patterns, ops = ops[:1], ops[1:]
 	}
-	for flag := range a.flags {
-		switch flag {
-		case "e", "regexp", "v", "invert-match", "i", "ignore-case", "E", "F", "G", "h", "a", "extended-regexp", "fixed-strings", "no-filename", "text":
-		default:
-			return "", false
-		}
+	if !a.onlyHas("e", "regexp", "v", "invert-match", "i", "ignore-case", "E", "F", "G", "h", "a", "extended-regexp", "fixed-strings", "no-filename", "text") {
+		return "", false
 	}
 	fixed, extended := c.name == "fgrep" || a.has("F", "fixed-strings"), c.name == "egrep" || a.has("E", "extended-regexp")
 	var all []*regexp.Regexp
