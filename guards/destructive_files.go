@@ -84,7 +84,7 @@ func deletion(c *Call) []Finding {
 	case "mv":
 		// mv ~ /elsewhere takes a whole home away.
 		for _, t := range c.targets() {
-			if t.effect != moves {
+			if t.effect != moves || c.inDeepDir(*t.word) {
 				continue
 			}
 			if loc := c.locate(*t.word); loc.area == system && (loc.all || !strings.Contains(strings.TrimPrefix(loc.path, "/"), "/")) || loc.area == home {

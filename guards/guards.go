@@ -154,6 +154,7 @@ type Call struct {
 
 	changed  []target // see targets; nil: not looked at
 	contents []int    // see namesContents
+	deep     int8     // see inDeepDir; 0: not asked yet
 }
 
 // Name is [shellcmd.Command.Name].

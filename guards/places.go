@@ -279,6 +279,9 @@ func (c *Call) homes() []string {
 
 // projectRoot is the root of the session's project.
 func (c *Call) projectRoot() string {
+	if c.run.root != "" {
+		return c.run.root
+	}
 	in := c.run.in
 	if in.Project == "" {
 		if root, ok := c.run.world.Root(in.Dir); ok {
@@ -287,7 +290,32 @@ func (c *Call) projectRoot() string {
 			in.Project = in.Dir
 		}
 	}
-	return clean(in.Project)
+	c.run.root = clean(in.Project)
+	return c.run.root
+}
+
+// realRoot is the root of the project with links resolved.
+func (c *Call) realRoot() string {
+	if c.run.realRoot == "" {
+		c.run.realRoot = c.run.world.Resolve(c.projectRoot())
+	}
+	return c.run.realRoot
+}
+
+// inDeepDir reports a plain name in the directory that the command runs in, where
+// that is neither the root nor one that holds a home directory.
+func (c *Call) inDeepDir(w shellcmd.Word) bool {
+	if !w.Static || w.Value == "" || w.Value == "." || w.Value == ".." || strings.ContainsAny(w.Value, `/\~:`) || c.Dir.Unknown || c.Place.Dir == "" || c.Remote || c.Container {
+		return false
+	}
+	if c.deep == 0 {
+		dir := clean(c.run.world.Resolve(c.baseDir()))
+		c.deep = 1
+		if strings.Count(dir, "/") < 2 || slices.ContainsFunc(c.homes(), func(h string) bool { return parent(h) == dir }) {
+			c.deep = -1
+		}
+	}
+	return c.deep > 0
 }
 
 func (c *Call) tempDirs() []string {
@@ -366,10 +394,8 @@ func (c *Call) locateText(text string) located {
 		return loc
 	}
 	loc.path = abs
-	root := c.projectRoot()
-	if c.Remote || c.Container {
-		root = ""
-	} else {
+	root := ""
+	if !c.Remote && !c.Container {
 		// What counts is where the path leads; a link that is named itself is
 		// only a name, unless a slash behind it follows it.
 		follow := loc.all || strings.HasSuffix(text, "/")
@@ -377,7 +403,7 @@ func (c *Call) locateText(text string) located {
 			abs = real
 		}
 		abs = c.resolve(abs, follow)
-		root = c.run.world.Resolve(root)
+		root = c.realRoot()
 	}
 	loc.area = c.areaOf(abs, root, relative)
 	return loc

@@ -160,6 +160,8 @@ type run struct {
 	homes    []string                   // lower case, links resolved
 	realHome []string                   // home, as given and with links resolved
 	temps    []string                   // temporary directories
+	root     string                     // of the session's project
+	realRoot string                     // with links resolved
 	places   *protectedPlaces           // see there
 	protects map[protectedPath]string   // answers of protected
 	far      map[string]bool            // see plainName

@@ -36,8 +36,20 @@ func (w *World) lstat(path string) (os.FileInfo, error) {
 // missing reports a file that is known not to be there.
 func (w *World) missing(path string) bool {
 	dir, name := filepath.Split(path)
+	if bare := w.unlisted(dir); bare != "" && w.missing(bare) {
+		return true // as its directory is
+	}
 	l := w.listing(dir)
 	return l != nil && l.without(name)
+}
+
+// unlisted is the name of a directory that was not asked about yet; empty if it
+// was.
+func (w *World) unlisted(dir string) string {
+	if w.last != nil && w.last.dir == dir || w.dirs[dir] != nil || len(dir) < 2 || len(dir) > maxPath {
+		return ""
+	}
+	return strings.TrimSuffix(dir, string(filepath.Separator))
 }
 
 // listing is what is known of a directory, whose name ends in a separator; nil

@@ -290,6 +290,13 @@ func (w *World) Resolve(path string) string {
 		return path
 	}
 	if dir, name := filepath.Split(path); name != "" {
+		if bare := w.unlisted(dir); bare != "" && w.missing(bare) {
+			if real := w.Resolve(bare); real == bare {
+				return path
+			} else {
+				return filepath.Join(real, name)
+			}
+		}
 		if l := w.listing(dir); l != nil && l.without(name) && w.leadsHere(l) {
 			return path
 		}
