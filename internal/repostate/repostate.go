@@ -190,7 +190,7 @@ func (w *World) run(program string, at guards.Place, args []string, limit time.D
 	stdout := &bounded{max: maxOutput}
 	cmd.Stdout = stdout
 	err = cmd.Run()
-	if ctx.Err() != nil && w.until.Sub(time.Now()) <= 0 {
+	if ctx.Err() != nil && time.Until(w.until) <= 0 {
 		w.exhausted = true
 	}
 	w.debugf("%s %q in %s: %v, %d bytes, %v", program, args, at.Dir, err, stdout.Len(), time.Since(now))
