@@ -92,12 +92,18 @@ func TestCost(t *testing.T) {
 		"f'{x}'", "`${x}`", "os.path.join('a', ", "s/a/b/; ", "q(", "%w(a b) ", "<<A\n", "open(a", "# x\n", "/* ", "x = y\n", "a, ", "import a as b\n", "Path('a') / ", "\"", "eval('open(1)')\n", "x == 'a.b'; ", "x = {'a.b': 'c.d'}\n",
 	} {
 		for lang := Python; lang <= Other; lang++ {
-			short, long := 1e9, 1e9
-			for range 3 {
-				short = min(short, seconds(strings.Repeat(piece, 8_000/len(piece)), lang))
-				long = min(long, seconds(strings.Repeat(piece, 64_000/len(piece)), lang))
+			slow := func() (short, long float64, yes bool) {
+				short = seconds(strings.Repeat(piece, 4_000/len(piece)), lang)
+				long = seconds(strings.Repeat(piece, 32_000/len(piece)), lang)
+				return short, long, long > 40*short && long > 0.1
 			}
-			if long > 40*short && long > 0.2 {
+			short, long, yes := slow()
+			for range 3 { // a busy machine is slow now and then
+				if yes {
+					short, long, yes = slow()
+				}
+			}
+			if yes {
 				t.Errorf("language %d, %q: %.3f s, and %.3f s for eight times as much", lang, piece, short, long)
 			}
 		}

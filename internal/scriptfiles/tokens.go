@@ -254,7 +254,7 @@ func (l *lexer) perlQuote(name string) bool {
 			}
 			_, end = l.delimited(end)
 		} else {
-			_, end = l.delimited(end-1)
+			_, end = l.delimited(end - 1)
 		}
 		if end < 0 {
 			return false
