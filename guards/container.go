@@ -1,0 +1,145 @@
+package guards
+
+import (
+	"slices"
+	"strings"
+
+	"sallyport/internal/shellcmd"
+)
+
+// mounted judges a path in a container by the directory of the host that stands
+// there.
+func (c *Call) mounted(p string) (located, bool) {
+	host, outer, ok := c.hostPath(p)
+	if !ok {
+		return located{}, false
+	}
+	return outer.locateText(host), true
+}
+
+// A bind is a directory of the host that a container sees.
+type bind struct{ host, at string }
+
+// container is the command that c's container is started or entered with, and
+// what it mounts so that it can be written to.
+func (c *Call) container() (e *Call, binds []bind) {
+	earlier := c.Earlier()
+	for i := len(earlier) - 1; i >= 0; i-- {
+		switch earlier[i].name {
+		case "docker", "podman", "nerdctl":
+			e = earlier[i]
+		default:
+			continue
+		}
+		break
+	}
+	if e == nil {
+		return nil, nil
+	}
+	for _, w := range e.Args[1:] {
+		spec := strings.TrimPrefix(strings.TrimPrefix(w.Value, "--volume="), "-v")
+		parts := strings.Split(spec, ":")
+		if len(parts) < 2 || !isAbs(parts[1]) || len(parts) > 2 && strings.Contains(parts[2], "ro") {
+			continue
+		}
+		binds = append(binds, bind{parts[0], clean(parts[1])})
+	}
+	for i, w := range e.Args {
+		spec, ok := w.After("--mount=")
+		if !ok && w.Value == "--mount" && i+1 < len(e.Args) {
+			spec, ok = e.Args[i+1], true
+		}
+		if !ok {
+			continue
+		}
+		src, dst := "", ""
+		for field := range strings.SplitSeq(spec.Value, ",") {
+			key, value, _ := strings.Cut(field, "=")
+			switch key {
+			case "src", "source":
+				src = value
+			case "dst", "target", "destination":
+				dst = value
+			case "ro", "readonly":
+				dst = ""
+			}
+		}
+		if isAbs(src) && isAbs(dst) {
+			binds = append(binds, bind{src, clean(dst)})
+		}
+	}
+	return e, binds
+}
+
+// hostPath is the path of the host that -v, --volume or --mount of the
+// container's own command puts at p, and the command as if it ran there.
+func (c *Call) hostPath(p string) (host string, at *Call, ok bool) {
+	if p == "" {
+		return "", nil, false
+	}
+	e, binds := c.container()
+	for _, b := range binds {
+		if within(p, b.at) {
+			return b.host + strings.TrimPrefix(p, b.at), c.onHost(e), true
+		}
+	}
+	return "", nil, false
+}
+
+// onHost is c as if it ran where its container is started.
+func (c *Call) onHost(e *Call) *Call {
+	cmd := *c.Command
+	cmd.Container, cmd.Dir = false, e.Dir
+	return &Call{Command: &cmd, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
+}
+
+// throwaway reports a command in a container that is made for it: what the
+// image holds is still in the image.
+func (c *Call) throwaway() bool {
+	started := false
+	for _, l := range c.Via {
+		switch l.Name {
+		case "docker run", "podman run", "nerdctl run":
+			started = true
+		case "chroot", "nsenter":
+			return false // into a mount, or out of the container
+		}
+	}
+	e, _ := c.container()
+	if !started || e == nil {
+		return false
+	}
+	for _, w := range e.Args[1:] {
+		switch name, _, _ := strings.Cut(w.Value, "="); name {
+		case "compose", "--volumes-from":
+			return false
+		}
+	}
+	return true
+}
+
+// containerFinding judges what a command takes away in a container: what is
+// mounted there is the host's, the rest at most the container's own.
+func (c *Call) containerFinding(loc located, w shellcmd.Word, what string) []Finding {
+	if host, ok := c.mounted(loc.path); ok {
+		return c.placeFinding(host, w, what+" through a mount of")
+	}
+	e, binds := c.container()
+	for _, b := range binds[:min(len(binds), 50)] {
+		if loc.path != "" && within(b.at, loc.path) {
+			if f := c.placeFinding(c.onHost(e).locateText(b.host), w, what+" through a mount below"); f != nil {
+				return f
+			}
+		}
+	}
+	if loc.area < system || c.throwaway() {
+		return nil
+	}
+	out := c.placeFinding(loc, w, what+" of")
+	if !slices.ContainsFunc(c.Via, func(l shellcmd.Layer) bool { return l.Name == "chroot" || l.Name == "nsenter" }) {
+		for i := range out {
+			out[i].Verdict = Ask
+		}
+	}
+	return out
+}
