@@ -143,6 +143,9 @@ func (p *Program) split(from, to int) []argument {
 		a := argument{from: start, to: end}
 		if p.toks[start].kind == nameToken && start+1 < end && (p.is(start+1, "=") || p.is(start+1, ":") && p.lang != JavaScript && p.lang != Lua) {
 			a.name, a.from = p.toks[start].text, start+2
+			if a.from >= end {
+				return // a name without a value
+			}
 		}
 		out = append(out, a)
 	}
