@@ -20,9 +20,36 @@ func (c *Call) mounted(p string) (located, bool) {
 // A bind is a directory of the host that a container sees.
 type bind struct{ host, at string }
 
-// container is the command that c's container is started or entered with, and
-// what it mounts so that it can be written to.
-func (c *Call) container() (e *Call, binds []bind) {
+// A container is the one that a command runs in.
+type container struct {
+	by     *Call  // the command that it is started or entered with; nil: not known
+	binds  []bind // what it mounts so that it can be written to
+	onHost *Call  // the command as if it ran where by does
+	// throwaway is set for one that is made for the command: what the image holds
+	// is still in the image.
+	throwaway bool
+}
+
+// maxBinds bounds the mounts that are looked at.
+const maxBinds = 50
+
+// container looks the container of c up, once for all its operands.
+func (c *Call) container() *container {
+	if c.inside == nil {
+		c.inside = &container{}
+		if c.inside.by, c.inside.binds = c.startedBy(); c.inside.by != nil {
+			c.inside.onHost = c.onHost(c.inside.by)
+			c.inside.throwaway = c.isThrowaway(c.inside.by)
+		}
+		if len(c.inside.binds) > maxBinds {
+			c.inside.binds = c.inside.binds[:maxBinds]
+			c.run.unseen = true
+		}
+	}
+	return c.inside
+}
+
+func (c *Call) startedBy() (e *Call, binds []bind) {
 	earlier := c.Earlier()
 	for i := len(earlier) - 1; i >= 0; i-- {
 		switch earlier[i].name {
@@ -77,10 +104,10 @@ func (c *Call) hostPath(p string) (host string, at *Call, ok bool) {
 	if p == "" {
 		return "", nil, false
 	}
-	e, binds := c.container()
-	for _, b := range binds {
+	in := c.container()
+	for _, b := range in.binds {
 		if within(p, b.at) {
-			return b.host + strings.TrimPrefix(p, b.at), c.onHost(e), true
+			return b.host + strings.TrimPrefix(p, b.at), in.onHost, true
 		}
 	}
 	return "", nil, false
@@ -93,9 +120,8 @@ func (c *Call) onHost(e *Call) *Call {
 	return &Call{Command: &cmd, run: c.run, Index: c.Index, name: c.name, Place: e.Place}
 }
 
-// throwaway reports a command in a container that is made for it: what the
-// image holds is still in the image.
-func (c *Call) throwaway() bool {
+// isThrowaway reports that e makes the container for c.
+func (c *Call) isThrowaway(e *Call) bool {
 	started := false
 	for _, l := range c.Via {
 		switch l.Name {
@@ -105,8 +131,7 @@ func (c *Call) throwaway() bool {
 			return false // into a mount, or out of the container
 		}
 	}
-	e, _ := c.container()
-	if !started || e == nil {
+	if !started {
 		return false
 	}
 	for _, w := range e.Args[1:] {
@@ -124,15 +149,15 @@ func (c *Call) containerFinding(loc located, w shellcmd.Word, what string) []Fin
 	if host, ok := c.mounted(loc.path); ok {
 		return c.placeFinding(host, w, what+" through a mount of")
 	}
-	e, binds := c.container()
-	for _, b := range binds[:min(len(binds), 50)] {
+	in := c.container()
+	for _, b := range in.binds {
 		if loc.path != "" && within(b.at, loc.path) {
-			if f := c.placeFinding(c.onHost(e).locateText(b.host), w, what+" through a mount below"); f != nil {
+			if f := c.placeFinding(in.onHost.locateText(b.host), w, what+" through a mount below"); f != nil {
 				return f
 			}
 		}
 	}
-	if loc.area < system || c.throwaway() {
+	if loc.area < system || in.throwaway {
 		return nil
 	}
 	out := c.placeFinding(loc, w, what+" of")

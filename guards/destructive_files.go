@@ -131,7 +131,7 @@ func rm(c *Call) []Finding {
 			continue
 		}
 		loc := c.locate(w)
-		if c.Container && (recursive || loc.area < system || c.throwaway()) {
+		if c.Container && (recursive || loc.area < system || c.container().throwaway) {
 			if recursive {
 				out = append(out, c.containerFinding(loc, w, c.Name()+" -r")...)
 			}

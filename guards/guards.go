@@ -152,9 +152,10 @@ type Call struct {
 	own      string // see placeGit
 	lost     bool   // own is not known
 
-	changed  []target // see targets; nil: not looked at
-	contents []int    // see namesContents
-	deep     int8     // see inDeepDir; 0: not asked yet
+	changed  []target   // see targets; nil: not looked at
+	contents []int      // see namesContents
+	deep     int8       // see inDeepDir; 0: not asked yet
+	inside   *container // see container; nil: not asked yet
 }
 
 // Name is [shellcmd.Command.Name].

@@ -146,6 +146,8 @@ type run struct {
 
 	texts int // bytes of text that may still be read; below 0: there was more
 	steps int // of histories that may still be taken; below 0: there were more
+	// unseen is set where something else was too much to be looked at.
+	unseen bool
 
 	sequence *sequence // of the line that was asked about last; see happened
 
@@ -291,7 +293,7 @@ func (r *run) judgeUnseen(rep *Report) {
 		return
 	case len(rep.Failures) > 0:
 		f.Found = "a command that could not be read to its end"
-	case r.texts < 0 || r.steps < 0 || bounded && world.Exhausted():
+	case r.texts < 0 || r.steps < 0 || r.unseen || bounded && world.Exhausted():
 		f.Found = "a line that asks for more of files and repositories than is looked at for one command"
 	default:
 		return

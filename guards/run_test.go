@@ -160,7 +160,7 @@ func programs() []string {
 		unset alias trap set test cd pushd exec time`)
 	list = append(list, "git commit", "git push", "git push origin", "git reset --hard", "git checkout", "git restore", "git clean", "git branch -D",
 		"git stash", "git config", "git -c", "git add", "git rm", "git tag -d", "git worktree remove", "git rebase", "git am", "git notes add",
-		"gh pr create", "gh pr comment 1", "gh api", "gh issue edit 1", "gh repo delete", "gh pr edit 1", "docker run", "docker run -v", "find . -name", "find . -exec",
+		"gh pr create", "gh pr comment 1", "gh api", "gh issue edit 1", "gh repo delete", "gh pr edit 1", "docker run", "docker run -v", "docker run -v /a:/b x rm -rf", "docker exec web rm -rf", "docker run x chmod -R 777", "chroot /x rm -rf", "find . -name", "find . -exec",
 		"xargs -I{} sh -c", "sh -c", "env -S", "tar -cf x", "tar -xf x -C", "rsync -a --delete", "sed -i -e", "ssh host", "parallel -j4", "agent-guard", "claude")
 	return list
 }
@@ -274,6 +274,9 @@ func TestUnseenIsAsked(t *testing.T) {
 	rep := guards.Run(&guards.Input{Command: "git update-ref -d refs/heads/x", Dir: "/work/project", Getenv: getenv}, guards.Bundled(), busy{})
 	if rep.Verdict != guards.Ask {
 		t.Errorf("a world that refused answers: %v, want ask", rep.Verdict)
+	}
+	if rep := judge("docker run " + strings.Repeat("-v /a:/b ", 100) + "x rm -rf /c"); rep.Verdict != guards.Ask {
+		t.Errorf("more mounts than are looked at: %v, want ask", rep.Verdict)
 	}
 	// One text that thousands of commands name.
 	line := "cat > m <<'E'\n" + strings.Repeat("true\n", 20_000) + "E\n" + strings.Repeat("git commit -F m; ", 5_000)
