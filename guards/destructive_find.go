@@ -123,9 +123,9 @@ func findModes(c *Call, what string) []Finding {
 	return out
 }
 
-// findWords are where a find starts, whether its tests choose some of what is
-// there, and whether they choose .git.
-func findWords(c *Call) (roots []shellcmd.Word, filtered, git bool) {
+// findStarts are the starting points that a find names.
+func findStarts(c *Call) []shellcmd.Word {
+	var starts []shellcmd.Word
 	for _, w := range c.Args[1:] {
 		if strings.HasPrefix(w.Value, "-") || w.Value == "(" || w.Value == "!" || w.Value == `\(` {
 			switch w.Value {
@@ -134,9 +134,15 @@ func findWords(c *Call) (roots []shellcmd.Word, filtered, git bool) {
 			}
 			break
 		}
-		roots = append(roots, w)
+		starts = append(starts, w)
 	}
-	if len(roots) == 0 {
+	return starts
+}
+
+// findWords are where a find starts, whether its tests choose some of what is
+// there, and whether they choose .git.
+func findWords(c *Call) (roots []shellcmd.Word, filtered, git bool) {
+	if roots = findStarts(c); len(roots) == 0 {
 		roots = []shellcmd.Word{shellcmd.NewWord(".")}
 	}
 	args := c.Args[1:]

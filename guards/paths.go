@@ -10,10 +10,7 @@ import (
 // Paths are handled as text with slashes: a Windows path in an event must not
 // confuse a guard on another system, and the other way round.
 
-func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) ||
-		len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && isLetter(p[0])
-}
+func isAbs(p string) bool { return slashpath.IsAbs(p) }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 

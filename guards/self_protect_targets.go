@@ -242,8 +242,7 @@ func (c *Call) foundBy(f *Call, t target) (why, name string) {
 		if namesProtected(f) {
 			return "it binds the agent", "find"
 		}
-		roots, names := startsAndNames(f)
-		return look(roots, names, true)
+		return look(findStarts(f), foundNames(f), true)
 	case "fd", "fdfind":
 		if ops := f.parse("edEtjxX", "extension", "max-depth", "exclude", "type", "exec", "exec-batch").operands; len(ops) > 1 {
 			return look(ops[1:], nil, true)
@@ -275,25 +274,16 @@ func (c *Call) foundBy(f *Call, t target) (why, name string) {
 	return "", ""
 }
 
-// startsAndNames are the starting points of a find and the names that it asks for.
-func startsAndNames(c *Call) (roots []shellcmd.Word, names []string) {
+// foundNames are the names that a find asks for.
+func foundNames(c *Call) []string {
+	var names []string
 	args := c.Args[1:]
-	for len(args) > 0 && (args[0].Value == "-L" || args[0].Value == "-H" || args[0].Value == "-P") {
-		args = args[1:]
-	}
-	for i, w := range args {
-		if strings.HasPrefix(w.Value, "-") || w.Value == "(" || w.Value == "!" {
-			args = args[i:]
-			break
-		}
-		roots = append(roots, w)
-	}
 	for i, w := range args {
 		if (w.Value == "-name" || w.Value == "-iname") && i+1 < len(args) && (i == 0 || args[i-1].Value != "!" && args[i-1].Value != "-not") {
 			names = append(names, args[i+1].Value)
 		}
 	}
-	return roots, names
+	return names
 }
 
 // protectedBelow are files that bind an agent and stand below p, where p is the

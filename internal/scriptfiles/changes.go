@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"sallyport/internal/slashpath"
 )
 
 // An Effect is what a program does to a file.
@@ -401,7 +403,7 @@ func (p *Program) writesAt(i int) []Change {
 		}
 		if w.into && n == 1 {
 			if from, ok := value(0); ok && !isUnknown(from) {
-				out = append(out, Change{Names: p.cross(values, each(from, base), joined)})
+				out = append(out, Change{Names: p.cross(values, each(from, slashpath.Base), joined)})
 			}
 		}
 		out = append(out, Change{values, e, w.tree})

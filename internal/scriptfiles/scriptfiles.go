@@ -8,12 +8,6 @@
 // takes more is [Program.Exhausted].
 package scriptfiles
 
-import (
-	"strings"
-
-	"sallyport/internal/slashpath"
-)
-
 // Exhausted reports that the program took more work than is done for one, so
 // that changes may be missing.
 func (p *Program) Exhausted() bool { return p.steps < 0 }
@@ -22,10 +16,3 @@ func (p *Program) Exhausted() bool { return p.steps < 0 }
 func (p *Program) Spent() bool { return p.steps < -len(p.toks)*20 }
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
-
-func isAbs(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\\`) ||
-		len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && isLetter(p[0])
-}
-
-func base(p string) string { return slashpath.Base(p) }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"sallyport/internal/slashpath"
 )
 
 // A program is one in another Language, read for the names of the files that it
@@ -205,7 +207,7 @@ func (p *Program) cross(a, b []string, with func(a, b string) string) []string {
 func concat(a, b string) string { return a + b }
 
 func joined(a, b string) string {
-	if isAbs(b) || strings.HasPrefix(b, "~") || a == "" {
+	if slashpath.IsAbs(b) || strings.HasPrefix(b, "~") || a == "" {
 		return b
 	}
 	return strings.TrimRight(a, "/") + "/" + b

@@ -41,6 +41,13 @@ func Base(p string) string {
 	return path.Base(p)
 }
 
+// IsAbs reports an absolute path, of Windows too: with a drive letter or a
+// backslash at its head.
+func IsAbs(p string) bool {
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\`) ||
+		len(p) > 2 && p[1] == ':' && (p[2] == '/' || p[2] == '\\') && p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z'
+}
+
 // Within reports whether p is dir or stands below it. Both are clean; nothing
 // is within "".
 func Within(p, dir string) bool {

@@ -39,6 +39,14 @@ func same(t *testing.T, p, q string) {
 	}
 }
 
+func TestIsAbs(t *testing.T) {
+	for p, want := range map[string]bool{"/a": true, `\a`: true, `C:\a`: true, "c:/a": true, "C:a": false, "1:/a": false, "a/b": false, "": false, "C:": false} {
+		if IsAbs(p) != want {
+			t.Errorf("IsAbs(%q) is %v", p, !want)
+		}
+	}
+}
+
 func TestWithin(t *testing.T) {
 	for _, c := range []struct {
 		p, dir string
